@@ -1,10 +1,10 @@
 /**
- * Measures the light client for Ethereum in Node and Chromium, with real and simulated periods of mainnet, and the time
- * and bytes until the first verified key.
+ * Measures the light client for Ethereum in Node and Chromium, with real and simulated periods of mainnet. It also
+ * measures the time and bytes until the first verified key.
  *
  * For comparison, it measures a single finality update, and a single BLS verification, which is the least work of any
- * light client. The results also contain the time that Lodestar takes for the same data, and the sizes of Lodestar,
- * Helios and Colibri from npm.
+ * light client. The results also contain Lodestar's time for the same data, and the sizes of the npm packages of
+ * Lodestar, Helios and Colibri.
  */
 import { BEACON_NETWORKS, FORKS, TEST_NETWORK, type Update } from "keyroot/internal/lightClient";
 import { simulateBootstrap, simulateUpdate } from "@keyroot/operator/testing";
@@ -59,8 +59,8 @@ const ofUpdate = medianOf(work);
 const ofVerification = medianOf(blsWork());
 
 /**
- * The number of periods per day. A period has about 27 hours. An app that checks every hour needs 24 finality updates
- * per day, and one update per period.
+ * The number of periods per day. A period lasts about 27 hours. An app that checks every hour loads 24 finality updates
+ * per day, and one update for each new period.
  */
 const periodsPerDay = 7200 / (mainnet.slotsPerEpoch * mainnet.epochsPerPeriod);
 const [last = new Uint8Array()] = real.updates.slice(-1);

@@ -1,11 +1,11 @@
 /**
  * Measures an audit of many users, with the files in a folder and the roots on Anvil's chain. For comparison, the same
- * run measures parts of the work on the same number of threads:
+ * run measures parts of this work on the same number of threads:
  *
  * - `openssl dgst -sha256` over the files;
  * - `JSON.parse` of each file;
- * - the same with OpenSSL's hash of every leaf and node;
- * - the same with the hashes and checks of all keys.
+ * - `JSON.parse`, and OpenSSL's hash of every leaf and node;
+ * - all of this, and the hash and check of every key.
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -38,14 +38,14 @@ const KEYS = 100;
 const LIMITS = { maxBytes: 2 ** 24, timeoutMs: 30_000 };
 const WORKERS = availableParallelism();
 /**
- * The numbers of users for the comparison and for the whole audit. The whole audit has fewer, because Anvil takes ten
- * times as long as the audit.
+ * The numbers of users for the comparison. The whole audit has fewer users (`CHAIN_SIZES`), because it also has to
+ * publish them on Anvil, and this takes ten times as long as the audit.
  */
 const FILE_SIZES = SMALL ? [1400] : [100_000, 1_000_000];
 const CHAIN_SIZES = SMALL ? [700] : [100_000];
 /** The number of users for the count of requests, in files of the publisher's default size. */
 const SMALL_FILES = { users: SMALL ? 640 : 10_000, usersPerFile: 64 };
-/** The time in ms that the audit of these files adds to each request, as if the endpoint were far away. */
+/** The delay in ms of every request in the audit of these files. It simulates an endpoint that is far away. */
 const DELAY_MS = SMALL ? 1 : 100;
 const ROUNDS = SMALL ? 1 : 3;
 
@@ -156,7 +156,7 @@ async function compareFiles(users: number): Promise<Compared> {
 type AuditRow = Row & { seconds: number; requests: number };
 
 /**
- * Measures the whole audit, with all events and every user's root.
+ * Measures the whole audit, with all events and the roots of all users.
  * @param delayMs the time in ms to add to each request
  */
 async function measureAudit(users: number, usersPerFile = USERS_PER_FILE, delayMs = 0): Promise<AuditRow> {
@@ -283,8 +283,8 @@ async function publishAll(
 }
 
 /**
- * Runs one part of the benchmark in a separate process, because the calling process reads Anvil's output and must not
- * be blocked.
+ * Runs one part of the benchmark in a separate process. The calling process reads Anvil's output, so the work must not
+ * block it.
  */
 async function inOwnProcess<T>(...args: string[]): Promise<T> {
   const { stdout } = await run(process.execPath, [fileURLToPath(import.meta.url), ...args]);

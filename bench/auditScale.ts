@@ -1,9 +1,9 @@
 /**
- * Measures the command `audit` for millions of users, first over all files and then over new files only. Another
- * process generates the chain's log and the files, and serves them over HTTP (`auditScale/source.ts`).
+ * Measures the command `audit` for millions of users, first over all files and then over new files only. A separate
+ * process (`auditScale/source.ts`) generates the chain's log and the files, and serves them over HTTP.
  *
  * `node bench/auditScale.ts USERS …` measures other numbers of users, in ascending order. A million users need 1 GB of
- * disk space. The benchmark reads /proc, so it needs Linux.
+ * disk space. The benchmark needs Linux, because it reads /proc.
  */
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";

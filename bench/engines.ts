@@ -77,7 +77,8 @@ async function cpuMsOf(engine: Engine, task: Task): Promise<number> {
 }
 
 /**
- * Runs a task in an engine, and returns its processor time in s. The task runs in Node first, to record the responses.
+ * Runs a task in an engine, and returns the engine's processor time in seconds. The task first runs in Node, which
+ * records the responses for the engine.
  */
 async function secondsOf(engine: Engine, task: Task): Promise<number> {
   const answers: Record<string, string> = {};

@@ -1,7 +1,7 @@
 /**
- * Measures the explorer in Chromium: the time from a file's last byte to the verified path on the screen, for 700
- * users, and the same for the view of a batch of 10,000 users. In both cases, it also measures the main thread's
- * longest task. Every run has a new browser context, so that nothing is cached or compiled.
+ * Measures in Chromium how long the explorer takes from the last byte of a file until it shows the result: the verified
+ * path of one of 700 users, or the view of a batch of 10,000 users. It also measures the longest task of the main
+ * thread. Every run has a new browser context, so nothing is cached or compiled.
  */
 import { makeMerkleFile } from "keyroot/internal/merkle";
 import { FolderStore } from "@keyroot/operator/publisher";
@@ -20,7 +20,7 @@ interface Run {
   drawn: number;
   /** The longest task of the page's main thread, from the navigation on, in ms. */
   longestTask: number;
-  /** The longest CPU time of a task, in ms. Unlike elapsed time, CPU time excludes other work on the machine. */
+  /** The longest CPU time of a task in ms. Unlike elapsed time, it does not include other programs' work. */
   longestTaskCpu: number;
 }
 

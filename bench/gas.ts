@@ -1,7 +1,6 @@
 /**
- * Measures the registry's gas, and compares it with the minimum of any contract. Gas is the same on every machine. A
- * test therefore repeats the measurement and compares it with the newest result, so that every change shows up in a
- * review.
+ * Measures the registry's gas, and compares it with the minimum of any contract. Gas is the same on every machine.
+ * Therefore a test repeats the measurement and compares it with the newest result, so that a review shows every change.
  */
 import { publicKeyRegistryAbi, publicKeyRegistryBytecode } from "@keyroot/contracts";
 import {
@@ -27,7 +26,9 @@ const BATCH_SIZES = SMALL ? [1, 2] : [1, 5, 25, 100, 300, 700, 740];
 const TRANSACTION_GAS_CAP = 2 ** 24;
 /** The storage slot of the contract's mapping of users. `test/contracts/pins.json` contains the storage layout. */
 const ROOTS_SLOT = 2;
-/** The gas of the older contract PubKeyTrust on mainnet, for 700 users relative to `floor(700)`, and for a single user. */
+/**
+ * The gas of PubKeyTrust, an older contract on mainnet: for 700 users relative to `floor(700)`, and for a single user.
+ */
 const PREDECESSOR = { ratioToFloor: 1.015, singleUser: 69_502 };
 
 export interface GasRecord {
@@ -39,8 +40,8 @@ export interface GasRecord {
 export type GasOfCall = {
   users: number;
   /**
-   * The measured call. The first call of a registry uses 17,100 more gas, because it sets the user count from zero. The
-   * access list contains the users' slots (EIP-2930).
+   * The measured call. The first call to a registry uses 17,100 more gas, because it changes the user count from zero.
+   * An access list contains the users' storage slots (EIP-2930).
    */
   call: Call;
   gas: number;
@@ -103,8 +104,8 @@ async function gasUsed(sent: ContractTransactionResponse | null): Promise<number
 }
 
 /**
- * Returns the minimum gas of any contract that stores a root for each user id: the gas of the transaction, of new
- * storage slots, and of the ids as calldata.
+ * Returns the minimum gas of any contract that stores a root for each user id. It consists of the gas for the
+ * transaction, for new storage slots, and for the ids as calldata.
  */
 function floor(packedIDs: string): number {
   const calldata = getBytes(packedIDs).reduce((gas, byte) => gas + (byte === 0 ? 4 : 16), 0);

@@ -1,9 +1,9 @@
 /**
  * Measures the time until the first verified key, from a clone of this repository and from `npm install` of the packed
- * library. The clone has only committed files, and npm uses its cache where possible.
+ * library. The clone contains only committed files, and npm uses its cache where possible.
  *
- * The benchmark also measures `npm start` when everything is installed, and compares the installed program `keyroot
- * --help` with an empty script.
+ * The benchmark also measures `npm start` when everything is installed. It compares the time of the installed program
+ * `keyroot --help` with the time of an empty script.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,7 +1,8 @@
 /**
- * Measures the memory that a hostile response from an endpoint or file host takes: the peak of resident memory, minus
- * the peak of the same verification with a short response. Each verification runs in a process of its own, and the
- * server in another one. It needs Linux, and exits with 1 if the memory exceeds the limit in docs/threat-model.md.
+ * Measures the memory that a hostile response from an endpoint or file host takes. The result is the peak of resident
+ * memory, minus the peak of the same verification with a short response. Each verification has its own process, and the
+ * server has another. The benchmark needs Linux. It exits with 1 if the memory exceeds the limit in
+ * docs/threat-model.md.
  */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -51,7 +52,7 @@ const SHAPES: Record<string, (i: number) => string> = {
   "one long string, outside Latin-1": () => "€".repeat(100),
 };
 
-/** Returns the body of a response. Except for a compression bomb, it has at most as many bytes as the kind's limit. */
+/** Returns the body of a response. It is at most as large as the limit for its kind, except for a compression bomb. */
 function bodyOf(kind: Kind, shape: string, valid: MerkleFile): Buffer {
   if (shape === "gzip bomb: 1 GiB of white space") return Buffer.alloc(2 ** 30, 0x20);
   if (shape === "a valid file") return Buffer.from([...serializeMerkleFile(valid)].join(""));

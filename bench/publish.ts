@@ -1,9 +1,9 @@
 /**
- * Measures one command that publishes up to a million users on a local chain: the processor time and memory of the
- * publisher's process for each stage. For comparison, a plain script reads, checks, writes and reads back the same
- * data, and the gas per user is compared with the minimum of any contract.
+ * Measures one command that publishes up to a million users on a local chain. It records the processor time and memory
+ * of the publisher's process for each stage. For comparison, a plain script reads, checks, writes and reads back the
+ * same data, and the gas per user is compared with the minimum of any contract.
  *
- * `node bench/publish.ts USERS …` measures other numbers of users. The benchmark reads /proc, so it needs Linux.
+ * `node bench/publish.ts USERS …` measures other numbers of users. The benchmark needs Linux, because it reads /proc.
  */
 import hre from "hardhat";
 import { execFile, spawn } from "node:child_process";
@@ -28,8 +28,8 @@ import { progress, report, round, SMALL } from "./runner/report.ts";
 const sizes = process.argv.slice(2).map(Number).filter(Boolean);
 const SIZES = sizes.length > 0 ? sizes : SMALL ? [700] : [10_000, 100_000, 1_000_000];
 /**
- * The number of keys that the users share. Creating a key takes a millisecond, and no check compares the keys of
- * different users.
+ * The number of keys that all users share. Creating a key takes a millisecond, so a key for every user would take too
+ * long. The result is the same, because no check compares the keys of two users.
  */
 const KEYS = SMALL ? 10 : 1000;
 const SAMPLE_MS = 100;
@@ -162,8 +162,8 @@ async function runPlainScript(): Promise<number> {
 }
 
 /**
- * Returns the minimum gas of any contract that stores a root per user: the gas of the transaction, of new storage
- * slots, and of calldata.
+ * Returns the minimum gas of any contract that stores a root for each user. It consists of the gas for the transaction,
+ * for new storage slots, and for calldata.
  */
 function floorOf(userIDs: readonly string[]): number {
   const bytes = userIDs.flatMap((userID) => Array.from(userIDToBytes(userID)));

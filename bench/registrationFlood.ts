@@ -1,10 +1,10 @@
 /**
- * Measures how much one partner's requests delay another partner's users, by comparing the users' response times with
- * and without a flood.
+ * Measures how much the requests of one partner delay the users of another partner. It compares these users' response
+ * times with and without a flood.
  *
- * In a flood, a partner sends as many requests as the rate limit allows. Either its servers create users, list users or
- * list events, or three of its users send invalid registrations, which the service can reject only after curve
- * arithmetic.
+ * In a flood, a partner sends as many requests as the rate limit allows. In some floods, its servers create users, list
+ * users or list events. In others, three of its users send invalid registrations, which the service can reject only
+ * after curve arithmetic.
  */
 import { randomBytes } from "node:crypto";
 import { startChild } from "../test/support/processes/childProcess.ts";
@@ -108,8 +108,8 @@ async function createUsers(count: number): Promise<void> {
 }
 
 /**
- * Creates a user, and another partner for the attack.
- * @param ofPartner the partner of both the user and the attacker. Default: new partners
+ * Creates a user, and a partner as the attacker.
+ * @param ofPartner the partner of both the user and the attacker. Default: a new partner for each
  */
 async function createUser(ofPartner?: TestPartner) {
   const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN, service.origin);

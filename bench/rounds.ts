@@ -1,7 +1,8 @@
 /**
- * Counts the rounds of requests and the bytes of a verification with each choice of `trust`, and measures how long it
- * takes if each request takes an additional 100 ms. For comparison, the same run measures viem's `readContract` and a
- * download of the file, without any check. It also counts the bytes of a watch of 200 contacts per hour.
+ * Counts the rounds of requests and the bytes of a verification with each choice of `trust`. It also measures how long
+ * the verification takes if each request takes an additional 100 ms. For comparison, the same run measures viem's
+ * `readContract` and a download of the file without any check. It also counts the bytes per hour of a watch of 200
+ * contacts.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createVerifier, type KeyRecord, userIDToHex, type VerifierOptions } from "keyroot";

@@ -1,7 +1,8 @@
 /**
  * Runs benchmarks, prints their ratios, and records all figures:
  *
- *     npm run bench                       all, into bench/results/<date>.json, docs/benchmarks.md, README.md and the charts
+ *     npm run bench                       all, and records them in bench/results/<date>.json, docs/benchmarks.md,
+ *                                         README.md and the charts
  *     npm run bench -- NAME …             these only, without recording
  *     npm run bench -- NAME … --record    these, in place of their older results
  *     npm run bench -- NAME … --json      one JSON array of results instead of tables

@@ -1,7 +1,7 @@
 /**
- * Measures the partner service under load. Token exchanges are compared with the refresh grant of oidc-provider, and
- * the creation of users with pgbench, which inserts the same rows. All measurements use the same PostgreSQL in the same
- * run.
+ * Measures the partner service under load. Token exchanges are compared with the refresh grant of oidc-provider. The
+ * creation of users is compared with pgbench, which inserts the same rows. All measurements use the same PostgreSQL in
+ * the same run.
  *
  * The benchmark also measures both operations at fixed rates, and the cost of recording changes.
  */
@@ -46,7 +46,8 @@ const contenders = { keyroot: keyroot.exchange, oidcProviderJwt: oidc.jwt, oidcP
 // Warm up until Node.js has optimized the code.
 for (const contender of [...Object.values(contenders), keyroot.creation]) await measure(contender, CLAIM);
 
-// Measure the fixed rates first, because the peaks add millions of rows. `npm run bench -- size` measures large tables.
+// Run the fixed rates first, because the other runs add millions of rows. `npm run bench -- size` measures large
+// tables.
 const fixedRates = [
   ...(await atFixedRates("exchange", keyroot.exchange, RATES.exchange)),
   ...(await atFixedRates("creation", keyroot.creation, RATES.creation)),
@@ -89,8 +90,8 @@ async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender 
 }
 
 /**
- * Inserts with pgbench the rows that the creation of a user needs, with the same columns, indexes, triggers and
- * results.
+ * Inserts the rows of a new user with pgbench, again and again. The columns, indexes, triggers and results are the same
+ * as in the service.
  */
 async function sameRows(clients: number, { oneCommit = false, withoutRecords = false } = {}) {
   const partner = "'biz_00000000000000000000000'";
@@ -116,7 +117,7 @@ ${oneCommit ? `BEGIN;\n${inserts}\nCOMMIT;` : inserts}
 
 /**
  * Waits until PostgreSQL has finished the background work of earlier rounds. With millions of rows, checkpoints and
- * autovacuum would use up to one of two cores.
+ * autovacuum use up to one core of two, which would slow down the next round.
  */
 async function vacuumAndCheckpoint(): Promise<void> {
   for (const statement of ["VACUUM (ANALYZE)", "CHECKPOINT"]) await runAt(databaseUrl, statement);
@@ -186,7 +187,8 @@ type Figures = Record<string, number>;
 type Rounds<Name extends string> = Record<number, Record<Name, Figures[]>>;
 
 /**
- * Measures everything in alternating rounds for each number of clients, so that other load affects all measurements equally.
+ * Measures everything in alternating rounds for each number of clients, so that other load affects all measurements
+ * equally.
  */
 async function inRounds<Name extends string>(
   clients: number[],

@@ -1,11 +1,11 @@
 /**
- * Measures whether the partner service becomes slower with more users in its database, by running each operation over a
+ * Measures whether the partner service becomes slower with more users in its database. It runs each operation over a
  * database with few users and over databases with many.
  *
- * The smallest database has only the users of the load and 10,000 users with pending keys. In the others, all keys are
- * published except those of 10,000 users.
+ * The smallest database has only the users of the load and 10,000 users with pending keys. In the larger ones, all keys
+ * are published except those of 10,000 users.
  *
- * `node bench/serviceSize.ts 50000 200000` measures these numbers of users instead of 1 and 10 million, in shorter
+ * `node bench/serviceSize.ts 50000 200000` measures these numbers of users instead of 1 and 10 million, in fewer
  * rounds.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
@@ -26,8 +26,8 @@ import { median, progress, report, round, type Row, SMALL } from "./runner/repor
 const NUMBERS = SMALL ? [PENDING + 1000] : process.argv.slice(2).map(Number);
 const SIZES = [PENDING, ...(NUMBERS.length > 0 ? NUMBERS : [1_000_000, 10_000_000])];
 /**
- * The number of rounds, and the seconds of a round. There are many short ones, so that a disturbance of one does not
- * change the median.
+ * The number of rounds, and the length of a round in seconds. Many short rounds are better than a few long ones,
+ * because a disturbance then affects only one round and not the median.
  */
 const [ROUNDS, SECONDS] = SMALL ? [1, 0.1] : [NUMBERS.length > 0 ? 3 : 9, 1];
 const GOAL = 1.3;

@@ -1,6 +1,6 @@
 /**
  * Measures the time to build the Merkle tree of many users' values and to write its file. For comparison, three other
- * libraries build the same trees, and OpenSSL hashes the same inputs, which is the least work of every library.
+ * libraries build the same trees. OpenSSL also hashes the same inputs, which is the least work of any library.
  *
  * Each library runs in a separate process, because merkle-tree-gen replaces built-in functions. All libraries that can
  * follow the format's rules must return the same root (bench/tree/contenders.ts).

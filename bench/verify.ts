@@ -1,6 +1,7 @@
 /**
- * Measures the time to verify one user with the whole file, a proof, or a bundle, in a new process, a warm process, and
- * Chromium, and the first verification of a page with a slow processor. The measured library is the packed package.
+ * Measures the time to verify one user with the whole file, a proof or a bundle. It does so in a new process, in a warm
+ * process and in Chromium. It also measures the first verification of a page with a slow processor. The measured
+ * library is the packed package.
  *
  * For comparison, the same run measures `JSON.parse` of the file, the least work of any verifier in a new process, and
  * the method of the format's first clients, which rebuild the tree with the npm package merkle-tree-gen.
@@ -21,7 +22,7 @@ const DEFAULT_USERS = SMALL ? 1 : 64;
 const SIZES = SMALL ? [1, 20] : [1, 10, DEFAULT_USERS, 100, 700, 10_000, 100_000];
 /** The number of users in a typical file of a deployment, which the runs in a new process use. */
 const USERS = SMALL ? 20 : 700;
-/** The time in ms to verify one user of a file with the default size and of a typical file, warm. */
+/** The goals in ms to verify one user in a warm process, for a file of the default size and for a typical file. */
 const GOALS = { node: { [DEFAULT_USERS]: 0.5, [USERS]: 4 }, chromium: { [DEFAULT_USERS]: 0.6, [USERS]: 6.5 } };
 const COLD_RUNS = SMALL ? 1 : 15;
 const COLD_WAYS: readonly Way[] = ["file", "proof", "bundle", "firstClients", "treeHashes", "parse"];

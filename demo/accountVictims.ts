@@ -81,7 +81,7 @@ class Owner {
 
 /**
  * Deploys a registry whose user ids are accounts, and publishes users' keys. In one account, the operator has filled a
- * slot without a statement of its owner, which nobody else can do.
+ * slot without a statement of the account's owner. Only an operator can do this.
  */
 export async function publishAccountVictims(
   { connection, rpcUrl, chainId, filesDir }: Pick<Stack, "connection" | "rpcUrl" | "chainId" | "filesDir">,

@@ -1,7 +1,7 @@
 /**
  * An attacker between a client and its servers, in a separate process. It reads its configuration from standard input,
- * prints its URL, and runs until standard input ends. Requests for `/<attack>/rpc`, `/<attack>/files/…` and
- * `/<attack>/beacon/…` are forwarded with the changes that the attack makes.
+ * prints its URL, and runs until standard input ends. It forwards requests for `/<attack>/rpc`, `/<attack>/files/…` and
+ * `/<attack>/beacon/…`, with the changes that the attack makes.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -1,6 +1,7 @@
 /**
  * The app of a user's contact, in a separate process that calls only the addresses in its requests. It reads the
- * requests from standard input, one JSON object per line, verifies the keys, and writes the results in the same order.
+ * requests from standard input, with one JSON object per line. It verifies the keys, and writes the results in the same
+ * order.
  */
 import { createInterface } from "node:readline";
 import { createVerifier, KeyrootError, type VerifierOptions } from "keyroot";

@@ -7,7 +7,7 @@ import { style } from "@keyroot/operator/commands";
 import { startRelay } from "./relay.ts";
 import type { DemoResult } from "./runDemo.ts";
 
-/** Number of additional endpoints in the explorer. With these endpoints, visitors can require that several endpoints agree. */
+/** Number of additional endpoints in the explorer. With them, visitors can require that several endpoints agree. */
 const RELAYS = 2;
 
 export interface Links {
@@ -17,8 +17,8 @@ export interface Links {
 }
 
 /**
- * Serves the explorer with the stack's users and the attacker's servers, and invites the sample partner's
- * administrator.
+ * Serves the explorer, with the users of the stack and the attacker's servers. It also invites the administrator of the
+ * sample partner.
  * @param servers receives the started servers, which the caller closes
  */
 export async function openLinks(

@@ -44,8 +44,8 @@ export function printer(print: (text: string) => void): DemoListener {
 }
 
 /**
- * Returns the line of an attack: a mark, its name, what the app or the service reported, and the description if the
- * terminal has room for it.
+ * Returns the line of an attack: a mark, the attack's name, and what the app or the service reported. The description
+ * follows if the terminal has room for it.
  */
 function attackLine(name: string, outcome: string, description: string): string {
   const { isTTY, columns } = process.stdout;

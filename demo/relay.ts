@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { listen, type Listening } from "@keyroot/service/stack";
 
 /**
- * Starts an endpoint that forwards every call to the chain's endpoint. It is not an independent source, but it lets
- * visitors try what happens if several endpoints must agree.
+ * Starts an endpoint that forwards every call to the chain's endpoint. It is not an independent source. However,
+ * visitors can use it to try out what happens if several endpoints must agree.
  */
 export function startRelay(rpcUrl: string): Promise<Listening> {
   const server = createServer((request, response) => {

@@ -37,7 +37,7 @@ export interface DemoListener {
  *
  * 1. A partner creates users, and the users' apps register keys. Two attacks on the registration fail.
  * 2. The service publishes the keys in two batches.
- * 3. A contact's app, which relies only on the checkpoint and on no server, verifies each key and rejects every attack.
+ * 3. A contact's app verifies each key and rejects every attack. It relies only on the checkpoint, and on no server.
  * @throws DemoError DEMO_FAILED at the first step with an unexpected outcome
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {
@@ -63,7 +63,8 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   }
   listener.verified?.(records.length);
 
-  // The victim is in the last batch. The root of the first one serves as the root of another batch.
+  // The victim's key is in the last batch. Attacks use the root of the first batch where they need another batch's
+  // root.
   const [firstBatch, secondBatch] = published;
   const victim = records[provisioned.users.findLastIndex(({ region }) => region === "eu-west-1")];
   if (firstBatch === undefined || secondBatch === undefined || victim === undefined) {

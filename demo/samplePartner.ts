@@ -7,8 +7,8 @@ import { UserClient } from "@keyroot/client/user";
 import { DemoError } from "./demoError.ts";
 
 /**
- * How many users the sample partner has in each region. An attack adds one in eu-west-1, so that the regions have trees
- * of different shapes, with 12 and 13 users.
+ * The number of users that the sample partner has in each region. An attack adds a user in eu-west-1. The regions then
+ * have 12 and 13 users, and trees of different shapes.
  */
 const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 12 };
 
@@ -25,8 +25,8 @@ export interface Provisioned {
 }
 
 /**
- * Creates a partner as the operator does. The partner's server then creates a shadow user and a refresh token for each
- * user, and the user's app creates a key pair and registers the public key.
+ * Creates a partner as the operator does. Then the partner's server creates a shadow user and a refresh token for each
+ * user. Each user's app creates a key pair and registers the public key.
  */
 export async function provisionUsers(
   service: StackService,

@@ -9,7 +9,9 @@ export interface LineProcess extends AsyncDisposable {
   request(line: string): Promise<string>;
 }
 
-/** Starts a script with the same Node version. The process ends when the caller disposes of it or `signal` aborts. */
+/**
+ * Starts a script with this version of Node. The process ends when the caller disposes of it or when `signal` aborts.
+ */
 export function startProcess(script: URL, signal: AbortSignal): LineProcess {
   const child = spawn(process.execPath, [fileURLToPath(script)], { stdio: ["pipe", "pipe", "inherit"], signal });
   const ended = once(child, "close");

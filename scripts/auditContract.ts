@@ -1,6 +1,6 @@
 /**
- * `npm run audit:contract`: runs every check of the contract, in stages. With `-- --short`, fuzz tests have 500 rounds
- * instead of 10,000, and slow mutants and chains are left out.
+ * `npm run audit:contract`: runs every check of the contract, in stages. With `-- --short`, each fuzz test runs 500
+ * rounds instead of 10,000, and the mutants and chains that take long are left out.
  */
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";

@@ -1,14 +1,14 @@
-// Prepares a fresh clone: installs the locked packages if they are missing or older than the lock file. It runs on the
-// machine's Node (20 or later), and needs no packages. npm compares each package, and Node's binary, with the lock
-// file. Only the install scripts in `allowScripts` of package.json run.
+// Prepares a fresh clone: installs the locked packages if they are missing or older than the lock file. It needs no
+// packages, and runs on the machine's own Node (20 or later). npm compares each package, including Node's binary, with
+// the lock file. It runs only the install scripts that `allowScripts` in package.json lists.
 //
-// With --omit=dev, only the `dependencies` of package.json are installed, which `npm start` needs. If some
-// `devDependencies` are already installed, both are. The first command without --omit=dev adds the missing packages. It
-// leaves installed ones in place, because `npm start` may be running.
+// With --omit=dev, it installs only the `dependencies` of package.json, which are enough for `npm start`. If some
+// `devDependencies` are already installed, it installs both kinds. The first command without --omit=dev adds the
+// missing packages. It leaves the installed ones in place, because `npm start` may be running.
 //
-// npm must run on a Node version that Hardhat supports, because on an older one it silently omits the binary of the
-// simulated chain. Therefore the locked binary of Node is first installed in a temporary folder, and npm runs with it.
-// After a plain `npm install`, this script adds what npm omitted.
+// npm must run on a Node version that Hardhat supports. On an older version, npm silently omits the binary of the
+// simulated chain. Therefore this script first installs the locked binary of Node in a temporary folder, and runs npm
+// with it. After a plain `npm install`, it adds what npm omitted.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,8 +21,8 @@ const { devDependencies, optionalDependencies, allowScripts } = readJson("packag
 /** npm's list of the installed packages, which npm writes last. */
 const installedList = "node_modules/.package-lock.json";
 /**
- * The npm option that selects the packages to install, regardless of npm's configuration. Installed development
- * packages stay, because other commands may be using them.
+ * The npm option that selects the packages to install. It overrides npm's configuration. Installed development packages
+ * stay, because other commands may be using them.
  */
 const group = omitsDevelopmentPackages() && !hasSomeDevelopmentPackages() ? "--omit=dev" : "--include=dev";
 /** The oldest version of Node that runs the project's code without a build. */
@@ -33,23 +33,23 @@ const chains = Object.keys(readJson("package-lock.json").packages).filter((path)
 );
 
 /**
- * The name of the package that contains only Node's binary for this machine. For some machines, such as those with
- * macOS, the lock file has no such package.
+ * The name of the package that contains only Node's binary for this machine. The lock file has no such package for some
+ * machines, such as those with macOS.
  */
 const binary = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 const projectNode = optionalDependencies[binary];
 
 /**
- * Runs npm in a folder, with this Node or the one in `binFolder`. Its output goes to standard error. Returns true if it
- * succeeds.
+ * Runs npm in a folder, with this Node or the Node in `binFolder`. npm's output goes to standard error. Returns true if
+ * npm succeeds.
  */
 function npm(args, { cwd = root, binFolder } = {}) {
   const env = { ...process.env };
   const pathName = Object.keys(env).find((name) => name.toUpperCase() === "PATH") ?? "PATH";
   if (binFolder !== undefined) env[pathName] = `${binFolder}${delimiter}${env[pathName]}`;
   const options = { cwd, env, stdio: ["ignore", 2, 2] };
-  // Use npm's script file, whose path `npm run` sets in a variable. On Windows, npm.cmd would use the Node in npm's own
-  // folder.
+  // Use npm's script file, whose path is in a variable that `npm run` sets. On Windows, npm.cmd would use the Node in
+  // npm's own folder instead.
   const npmFile = env.npm_execpath;
   if (npmFile !== undefined && basename(npmFile) === "npm-cli.js") {
     const node = binFolder === undefined ? process.execPath : join(binFolder, "..", binary, binaryFile());
@@ -70,8 +70,8 @@ function isAtLeast(version, oldest) {
 }
 
 /**
- * Returns true if npm was asked to omit the development packages, either here or in the `npm install` that runs this
- * script.
+ * Returns true if development packages are to be omitted: by an argument of this script, or by an option of the `npm
+ * install` that runs it.
  */
 function omitsDevelopmentPackages() {
   const { npm_lifecycle_event: event, npm_config_omit: omitted = "" } = process.env;
@@ -84,8 +84,8 @@ function isCurrent() {
 }
 
 /**
- * Returns true if the last complete install is at least as new as the lock file. After `npm install`, it always is,
- * although npm then writes the lock file last.
+ * Returns true if the last complete install is at least as new as the lock file. After `npm install`, this is always
+ * true, even though npm then writes the lock file last.
  */
 function hasLockedPackages() {
   if (installedPackages() === undefined) return false;
@@ -125,7 +125,7 @@ function installedNodeVersion() {
   return existsSync(node) ? spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim() : undefined;
 }
 
-/** Installs the locked Node binary in a folder. npm rejects a binary whose SHA-512 is not in the lock file. */
+/** Installs the locked Node binary in a folder. npm rejects a binary if the lock file has another SHA-512 for it. */
 function installNode(folder) {
   const name = `node_modules/${binary}`;
   const dependencies = { [binary]: projectNode };
@@ -140,7 +140,8 @@ function installNode(folder) {
  * Installs the locked packages without their install scripts. Then runs the install scripts that package.json allows.
  */
 function installPackages(options) {
-  // `ci` removes all installed packages first. `install --no-save` adds the missing packages, and does not write the lock file.
+  // `ci` first removes all installed packages. `install --no-save` adds the missing packages, and does not change the
+  // lock file.
   const command = hasLockedPackages() ? ["install", "--no-save"] : ["ci"];
   // `npm run --silent` also silences nested npm commands. Set the log level to show the errors of these commands.
   if (!npm([...command, group, "--ignore-scripts", "--loglevel=error"], options)) return false;

@@ -3,10 +3,10 @@
  *
  *     npm run lighthouse [pages, such as "explorer batch,dashboard users"]
  *
- * The scores, the layout shift and the bytes on the wire are printed, and those of all pages are written to
- * bench/lighthouse.json. The script fails if a score for performance, accessibility or best practices is below 96, if the
- * layout shifts by more than 0.01, or if the explorer's start page takes more than 90 kB. Lighthouse takes 176 MB, so it
- * is not one of the project's dependencies. npx fetches this version once.
+ * The script prints the scores, the layout shift and the bytes on the wire. If it runs on all pages, it also writes
+ * them to bench/lighthouse.json. It fails if a score for performance, accessibility or best practices is below 96, if
+ * the layout shifts by more than 0.01, or if the explorer's start page takes more than 90 kB. Lighthouse takes 176 MB,
+ * so it is not one of the project's dependencies. npx downloads this version once.
  */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";

@@ -2,13 +2,14 @@
  * Runs the tests in stages, with several stages at a time:
  *
  *     npm test                           all stages that need no browser, on one chain and one database
- *     npm run test:all                   all stages, also on the second chain and database, with thorough fuzzing and all checks
- *     npm run test:all -- --everything   also the stages that take longest, and the contract's proof although its inputs are
- *                                        the same. CI runs it every night.
+ *     npm run test:all                   all stages, also on the second chain and database, with thorough fuzzing and
+ *                                        all checks
+ *     npm run test:all -- --everything   also the longest stages, and the contract's proof even if its inputs are the
+ *                                        same. CI runs it every night.
  *     npm run test:all -- --stage NAME   only this stage; may be repeated
  *     npm test -- PATH …                 only these files and folders, in one process
  *
- * `--record` writes the time of each stage to `scripts/test/stageSeconds.json`, from which later runs print it. The
+ * `--record` writes the time of each stage to `scripts/test/stageSeconds.json`, and later runs print these times. The
  * last line is `N passed, N failed`.
  */
 import { spawn } from "node:child_process";
@@ -159,7 +160,9 @@ function chosenStages(): Stage[] {
   return STAGES.filter(({ addedBy }) => addedBy === undefined || (all && (addedBy === "all" || values.everything)));
 }
 
-/** Returns the recorded time of a stage. Longer stages start first, so that all stages end at about the same time. */
+/**
+ * Returns the recorded time of a stage. Stages with a longer time start first, so that all end at about the same time.
+ */
 function secondsOf({ name }: Stage): number {
   return recorded[mode]?.[name] ?? Infinity;
 }

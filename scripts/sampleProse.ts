@@ -1,9 +1,10 @@
 /**
- * Prints random comments, help texts, paragraphs of docs and test titles, to rate how plain they are:
+ * Prints a random sample of comments, help texts, paragraphs of docs and test titles, to rate how plain they are:
  *
  *     node scripts/sampleProse.ts [seed]
  *
- * The same seed and sources give the same sample. A reader who did not write the texts rates each one from 1 to 5.
+ * With the same seed and sources, the sample is the same. Readers who did not write the texts rate each one from 1 to
+ * 5.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -3,8 +3,8 @@
  *
  *     npm run screenshots [folder] [states, such as "a batch,no page"]
  *
- * The states are those of the explorer. Without states, the dashboard's test takes its pictures as well. The default
- * folder is screenshots, which git ignores.
+ * States can be chosen only for the explorer. Without a choice, the script takes pictures of all states, and the
+ * dashboard's test takes its pictures as well. The default folder is screenshots, which git ignores.
  */
 import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";

@@ -1,9 +1,9 @@
 /**
- * Gives all packages the next version, which the changesets in `.changeset` determine, and removes them:
+ * Gives all packages the next version, as the changesets in `.changeset` determine it, and removes the changesets:
  *
  *     npm run release:version
  *
- * Then rename the section of CHANGELOG.md, commit, and push the tag `v<version>`.
+ * After it, rename the section of CHANGELOG.md, commit, and push the tag `v<version>`.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

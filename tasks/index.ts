@@ -1,6 +1,6 @@
 /**
- * The commands `npx hardhat keyroot <name>`, and where each one is. A command's help, options and code are in one file.
- * Only the first row needs this repository.
+ * The commands `npx hardhat keyroot <name>`, and the folder of each one. A command's help, options and code are in one
+ * file. Only `demo`, in the first row, needs this repository.
  *
  * | commands                                                              | where                          |
  * | --------------------------------------------------------------------- | ------------------------------ |

@@ -2,8 +2,8 @@ import { overrideTask } from "hardhat/config";
 import { HardhatPluginError } from "hardhat/plugins";
 
 /**
- * `npx hardhat test`, with a remedy if a package is missing: `npm start` installs the packages for the contract's
- * tests, but not those for all other tests.
+ * `npx hardhat test`. If a package is missing, the error contains the remedy. This happens after `npm start`, which
+ * installs the packages for the contract's tests, but not the packages for all other tests.
  */
 export const mochaTask = overrideTask(["test", "mocha"])
   .setInlineAction(async (args, _hre, runSuper) => {

@@ -21,7 +21,10 @@ const EXPLORER_PORT = 3;
 
 type Print = (text: string) => void;
 
-/** `npm start` and `npm run demo`: the demo on a new local stack. With `--keep-running`, the stack stays up until Ctrl-C. */
+/**
+ * Runs the demo on a new local stack, for `npm start` and `npm run demo`. With `--keep-running`, the stack stays up
+ * until Ctrl-C.
+ */
 export async function startOrDemo(
   { keepRunning, port, keyType, json }: { keepRunning: boolean; port: number; keyType: KeyTypeName; json: boolean },
   { hre }: HardhatHost,

@@ -34,8 +34,9 @@ interface FirstKey {
 }
 
 /**
- * Measures the time until a light client without a saved state has verified a key in a file of 700 users, from the
- * start of a process or page. The local chain's simulated beacon chain has a few committee periods.
+ * Measures the time from the start of a process or page until a light client has verified its first key. The light
+ * client has no saved state, and the key is in a file of 700 users. The local chain's simulated beacon chain has a few
+ * committee periods.
  */
 export async function measureFirstKey(users: number, runs: number): Promise<Row[]> {
   await using cleanup = new AsyncDisposableStack();

@@ -57,8 +57,8 @@ export function finalityWork({ bootstrap, updates }: ChainData): { finality: Uin
 }
 
 /**
- * Returns a function for one BLS verification, the least work of any light client: it decodes a key and a signature,
- * and hashes a message.
+ * Returns a function that runs one BLS verification: it decodes a key and a signature, and hashes a message. Every
+ * light client must do at least this work.
  */
 export function blsWork(): () => void {
   const bls = bls12_381.longSignatures;

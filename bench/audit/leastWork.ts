@@ -1,4 +1,4 @@
-/** A thread that does the least work of any audit for a share of the files, and runs each step once. */
+/** A thread that does the least work of any audit. It takes its share of the files, and runs each step once. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { workerData } from "node:worker_threads";

@@ -1,9 +1,9 @@
 /**
  * The chain and the file host of an audit, for any number of users. It answers JSON-RPC requests from a generated log,
- * and serves real Merkle-tree files from a folder. Anvil is not used, because it would need more time than the audit
- * and more memory than the machine has.
+ * and serves real Merkle-tree files from a folder. It replaces Anvil, which would need more time than the audit and
+ * more memory than the machine has.
  *
- * Each message `{ dir, users }` is answered with `{ url, bytes }`. Files of earlier messages are used again.
+ * It answers each message `{ dir, users }` with `{ url, bytes }`, and reuses the files of earlier messages.
  */
 import { randomBytes } from "node:crypto";
 import { createReadStream, writeFileSync } from "node:fs";
@@ -43,8 +43,8 @@ const USERS_PER_FILE = 700;
 /** Users share keys, because a new key takes a millisecond. No check compares the keys of two users. */
 const KEYS = 100;
 /**
- * The number of bytes at the end of a user id that contain the number of the file, so that the chain finds a user's
- * root without an index.
+ * The number of bytes at the end of each user id that contain the number of the user's file. With this number, the
+ * chain finds a user's root without an index.
  */
 const FILE_NUMBER_BYTES = 4;
 const DEPLOYMENT_BLOCK = 1;
@@ -168,8 +168,9 @@ function call({ to, data }: { to?: string; data: string }): string {
 }
 
 /**
- * Returns the roots of users. In the call data, the user ids follow the contract, an offset and a length. The result
- * has 2 bytes and the root for each group of consecutive users with the same root.
+ * Answers a call for the roots of users. In the call data, the user ids follow the contract, an offset and a length.
+ * The result has one entry for each group of consecutive users with the same root: the number of users in 2 bytes, and
+ * the root.
  */
 function readRoots(data: string): string {
   const start = data.lastIndexOf(CONTRACT.slice(2)) + CONTRACT.length - 2 + 2 * WORD;

@@ -1,5 +1,5 @@
 /**
- * The program that the engines run. `answers` contains the bodies of all responses by request, with one character per
+ * The program that the engines run. `answers` maps each request to the body of its response, with one character per
  * byte, and `task` contains the verifications.
  */
 import "abort-controller/polyfill";

@@ -10,7 +10,7 @@ export interface Task {
 
 /**
  * Verifies users one after another.
- * @param answerTo returns the body of the response to a request, whose text is the URL, a space and the request body
+ * @param answerTo returns the body of the response to a request. The request is given as its URL, a space and its body
  */
 export async function verifyAll(
   { options, users, fresh }: Task,

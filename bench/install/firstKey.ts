@@ -12,7 +12,9 @@ import { sampleRecords } from "../../test/support/samples.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The lines that `npm start` prints when the contact's app has verified the keys, and when all servers are running. */
+/**
+ * What `npm start` prints when the contact's app has verified the keys (`VERIFIED`) and when all servers run (`READY`).
+ */
 const VERIFIED = /verified \d+ of \d+/;
 const READY = "stays up until Ctrl-C";
 
@@ -47,8 +49,8 @@ export function clone(folder: string): number {
 }
 
 /**
- * Measures the seconds from `npm install` of the packed library in an empty folder until its program has verified a
- * key.
+ * Measures the seconds from the start of `npm install` to the first key that the installed library verifies. npm
+ * installs the packed library in an empty folder.
  */
 export async function installAndVerify(tarball: string, app: string): Promise<number> {
   await using cleanup = new AsyncDisposableStack();

@@ -1,7 +1,7 @@
 /**
- * A plain script for the same data as `keyroot publish`. It reads and checks every record, builds each tree and writes
- * its file, reads the file back, and hashes the tree again. It uses no chain and no file host, does each step once, and
- * prints its processor time in seconds.
+ * A plain script for comparison with `keyroot publish`, which has the same data. It reads and checks every record,
+ * builds each tree, and writes its file. Then it reads the file back and hashes the tree again. It uses no chain and no
+ * file host, does each step once, and prints its processor time in seconds.
  *
  * `node bench/publish/plainScript.ts RECORDS FOLDER`
  */

@@ -2,12 +2,12 @@ import { type KeyRecord, type VerifierOptions, createVerifier } from "keyroot";
 import { makeBundle } from "keyroot/bundle";
 import { countBytes } from "../../test/support/servers/rounds.ts";
 
-/** The rounds of a watch in one hour in which the chain is read: the first one after each epoch of 384 seconds. */
+/** The number of times that a watch reads the chain in one hour: in the first round after each epoch of 384 seconds. */
 const ROUNDS = 10;
 
 /**
- * Returns the bytes of all responses to a watch in its first hour, and in the following one, in which each contact's
- * root and file are due once. The rounds follow each other without a pause.
+ * Returns the bytes of all responses to a watch in its first hour and in its second hour. In the second hour, the root
+ * and the file of each contact are due once. The rounds run without pauses.
  */
 export async function bytesPerHour(
   optionsOf: (fetch: typeof globalThis.fetch) => VerifierOptions,

@@ -18,8 +18,8 @@ export interface Chart {
   x: { column: string; title: string };
   y: { column: string; title: string; logarithmic?: boolean };
   /**
-   * The column with the names of the lines, or of the bars within a category. Default: one line, or one horizontal bar
-   * per category.
+   * The column with the names of the lines, or of the bars within a category. Default: a chart with a single line, or
+   * with a single horizontal bar per category.
    */
   series?: string;
   /** The names of Keyroot's own lines or bars, which have colors. The others are gray. Default: all are Keyroot's. */
@@ -123,13 +123,13 @@ export function drawChart(chart: Chart, { rows }: Figures): string {
   return finish(svg, title, file);
 }
 
-/** Whether a number is below a power of ten, and so near to it that the labels of both would collide. */
+/** Whether a number is more than half of the next power of ten, so that the labels of both would overlap. */
 function isNearPowerOfTen(value: number): boolean {
   const power = 10 ** Math.ceil(Math.log10(value));
   return value < power && value * 2 > power;
 }
 
-/** Returns the styles of lines or bars. Keyroot's own have colors and thick lines, and the others are gray and dashed. */
+/** Returns the styles of lines or bars. Keyroot's are colored and thick, whereas all others are gray and dashed. */
 function stylesOf({ own, series }: Chart, names: readonly string[]) {
   const isOwn = (name: string) => own === undefined || own.includes(name);
   const others = names.filter((name) => !isOwn(name));
@@ -162,8 +162,8 @@ function finish(svg: string, title: string, file: string): string {
   const style = `<style>@media (prefers-color-scheme: dark){${rules.join("")}}</style>`;
   const opening = /^<svg[^>]*>/.exec(svg)?.[0] ?? "";
   const named = opening.replace(">", ` role="img" aria-labelledby="${file}">`);
-  // ECharts numbers its CSS classes across the whole process. The numbers are removed, so that the same chart has the
-  // same text in every run.
+  // ECharts numbers its CSS classes across the whole process. Remove the numbers, so that the same data always gives
+  // the same SVG.
   const body = svg.slice(opening.length).replaceAll(/zr\d+-/g, "");
   return `${named}<title id="${file}">${title}</title>${style}${body}\n`;
 }

@@ -2,8 +2,8 @@
 export type Point = readonly [size: number, figure: number];
 
 /**
- * Returns the exponent k of the curve figure = c · n^k that fits the points best, which is the slope of the
- * least-squares line through their logarithms. Returns undefined for fewer than two sizes.
+ * Returns the exponent k of the curve figure = c · n^k that fits the points best. It is the slope of the least-squares
+ * line through the points' logarithms. Returns undefined for fewer than two sizes.
  */
 export function growthExponent(points: readonly Point[]): number | undefined {
   const logs = points.map(([size, figure]) => [Math.log(size), Math.log(figure)] as const);

@@ -6,12 +6,12 @@ export interface Load {
   /** The load average of the last minute before the run. An earlier benchmark raises this average. */
   average: number;
   /**
-   * The share of all cores, from 0 to 1, that other programs used during one second before the run. `after` is the same
-   * for one second after it.
+   * The share of all cores that other programs used in the second before the run, from 0 to 1. `after` is their share
+   * in the second after the run.
    */
   before: number;
   after: number;
-  /** True if the share before or after the run was above the limit, which means that the machine was not quiet. */
+  /** True if the share before or after the run was above the limit. The results are then not recorded. */
   busy: boolean;
 }
 
@@ -25,7 +25,7 @@ export function machine(): string {
   return `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`;
 }
 
-/** Runs the work, and measures the load for `sampleMs` before and after it. With 0, the load is not measured. */
+/** Runs the work, and measures the load for `sampleMs` before and after it. If `sampleMs` is 0, it measures no load. */
 export async function withLoad<T>(work: () => Promise<T>, sampleMs: number): Promise<{ result: T; load: Load }> {
   const [average = NaN] = loadavg();
   const before = await usedShare(sampleMs);

@@ -56,7 +56,9 @@ export async function renderPages(): Promise<Map<string, string>> {
   return texts;
 }
 
-/** Renders one benchmark's part of the page: the machine, the ratios that have a goal, the charts and the tables. */
+/**
+ * Renders the section of the page about one benchmark: its machine, charts and tables, and the ratios that have a goal.
+ */
 function section(benchmark: string, results: readonly Result[], file: string): string {
   const known = BENCHMARKS.find(({ name }) => name === benchmark);
   if (known === undefined) throw new Error(`A page has a part for the benchmark "${benchmark}", which does not exist.`);

@@ -13,7 +13,8 @@ export interface ProcessSample {
 /** Reads a sample of a running process from /proc, which only Linux has. */
 export function sampleOf(pid: number): ProcessSample {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The fields after the name in brackets start with the third one. User and system time are the 14th and 15th fields.
+  // The name, which is the second field, is in brackets. The rest of the text starts with the third field. Fields 14
+  // and 15 are the user time and the system time.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return {

@@ -9,8 +9,8 @@ export interface Benchmark {
   about: string;
   charts?: readonly Chart[];
   /**
-   * The tables of figures that the page shows, and for each table the values to which a column is limited. All other
-   * figures are only in the results file. Default: all.
+   * The tables that the page shows. For each table, columns can be limited to some values, and rows with other values
+   * then appear only in the results file. Default: all tables.
    */
   tables?: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>;
 }

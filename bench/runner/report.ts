@@ -1,4 +1,7 @@
-/** The result of a benchmark, which is printed as its last line of output. All other output goes to standard error. */
+/**
+ * The result of a benchmark. It is printed as the last line of standard output. All other output goes to standard
+ * error.
+ */
 export interface Measured {
   /** The tables of figures, by name. */
   figures: Record<string, Figures>;
@@ -23,7 +26,7 @@ export interface Ratio {
   atLeast?: number;
 }
 
-/** True for a run with small data (`npm run bench -- --small`), which is only a test of the benchmark. */
+/** True for a run with small data (`npm run bench -- --small`), which tests the benchmark and measures nothing. */
 export const SMALL = process.argv.includes("--small");
 
 /** Prints the result of a benchmark for the runner. */

@@ -17,8 +17,8 @@ const FOLDER = new URL("../results/", import.meta.url);
 const FILE_NAME = /^\d{4}-\d{2}-\d{2}\.json$/;
 
 /**
- * Reads the newest results file, whose name is its date. It contains the last result of each benchmark, in the order of
- * the registry.
+ * Reads the newest results file. Its name is its date, and it contains the last result of each benchmark in the order
+ * of the registry.
  */
 export function newestResults(): { name: string; results: Result[] } {
   const name = readdirSync(FOLDER)
@@ -38,8 +38,8 @@ export function newestResult(benchmark: string): Result {
 }
 
 /**
- * Writes results to the file of the current date. The file is always complete, because benchmarks that did not run keep
- * their newest result.
+ * Writes results to the file of the current date. For benchmarks that did not run, the file contains their newest
+ * earlier results, so it is always complete.
  * @param order the names of all benchmarks
  * @returns the file's path in the project
  */

@@ -10,8 +10,8 @@ export const PENDING = SMALL ? 500 : 10_000;
 const USERS_PER_BATCH = 700;
 
 /**
- * Settings of the connections that insert rows. They switch off foreign keys, triggers and waiting for the disk, and
- * allow more memory for indexes.
+ * Settings of the connections that insert rows. With these settings, PostgreSQL skips foreign keys and triggers, does
+ * not wait for the disk, and uses more memory to build indexes.
  */
 const SETTINGS = [
   "SET session_replication_role = replica",
@@ -27,11 +27,11 @@ export interface Relation {
 }
 
 /**
- * Adds users with two tokens, a key, an audit entry, an event and a key event each. All keys are published except those
- * of `PENDING` users. Token hashes have the correct format, but belong to no token.
+ * Adds users with two tokens, a key, an audit entry, an event and a key event each. All keys are published except the
+ * keys of `PENDING` users. Token hashes have the correct format, but belong to no token.
  *
- * The two connections switch off foreign keys and triggers. Therefore this function also fills the sums that triggers
- * maintain, `user_counts` and `published_days`.
+ * The connections of this function switch off foreign keys and triggers. Therefore it also fills `user_counts` and
+ * `published_days`, the sums that triggers otherwise maintain.
  */
 export async function fillDatabase(url: string, bizID: string, users: number): Promise<void> {
   const rows = rowsOf(bizID, users);
@@ -54,8 +54,8 @@ export async function fillDatabase(url: string, bizID: string, users: number): P
 }
 
 /**
- * Reads the indexes of ids and hashes into the server's memory, where a running server has them. Each new user or token
- * writes to these indexes at random places.
+ * Reads the indexes of ids and hashes into the server's memory. On a server that has run for a while, these indexes are
+ * in memory, because each new user or token writes to them at random places.
  */
 export async function readIntoMemory(url: string): Promise<void> {
   await runAll(url, [
@@ -68,8 +68,8 @@ export async function readIntoMemory(url: string): Promise<void> {
 }
 
 /**
- * Returns the tables and indexes with at least 8 pages. The largest tables come first, and each one is followed by its
- * indexes.
+ * Returns the tables and indexes with at least 8 pages. Tables are sorted by size, the largest first, and each one is
+ * followed by its indexes.
  */
 export async function sizesOf(url: string): Promise<Relation[]> {
   const rows = await runAt<{ name: string; owner: string | null; bytes: string }>(
@@ -95,12 +95,12 @@ async function runAll(url: string, all: readonly string[]): Promise<void> {
 /** Returns the part of each table's INSERT statement after its name. */
 function rowsOf(bizID: string, users: number) {
   const created = 1_780_000_000_000;
-  // Use the layout of a database that grew over time, in which the newest keys are pending and ids have no order.
+  // Imitate a database that grew over time: only the newest keys are pending, and ids have a random order.
   const isPending = `i > ${users - PENDING}`;
   const batch = `((i - 1) / ${USERS_PER_BATCH})`;
   /** SQL for 8 hex digits that differ for each `i` and are evenly distributed (multiplicative hashing). */
   const hex = (i: string) => `lpad(to_hex(${i}::bigint * 2654435761 % 4294967296), 8, '0')`;
-  // Use every second digit of zBase32, in ASCII order, so that new user ids are spread among the inserted ones.
+  // Use every second digit of zBase32, in ASCII order. Ids of new users then sort between the inserted ones.
   const userID = `translate(${hex("i")}, '0123456789abcdef', '1468acegiknprtwy') || '${"y".repeat(24)}'`;
   const root = `${hex(batch)} || '${"0".repeat(56)}'`;
   const token = hex("j");

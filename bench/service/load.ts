@@ -1,6 +1,6 @@
 /**
- * The load generator of `npm run bench -- service`. It runs in a separate process, and sends measurements for each plan
- * that it receives.
+ * The load generator of `npm run bench -- service`, which runs in a separate process. For each plan that it receives,
+ * it sends back the measured result.
  */
 import { randomBytes } from "node:crypto";
 import { createHistogram, monitorEventLoopDelay } from "node:perf_hooks";
@@ -30,13 +30,15 @@ export interface Plan {
   /** The maximum number of requests, if `rate` is not set. Default: unlimited. */
   most?: number;
   /**
-   * The number of requests per second, which does not depend on the responses. Without a rate, each connection sends
-   * its next request after the previous response.
+   * The number of requests per second, regardless of the responses. Without a rate, each connection waits for a
+   * response before it sends the next request.
    */
   rate?: number;
 }
 
-/** The result of a plan. Response times are in ms, from when a request was due until its response was read. */
+/**
+ * The result of a plan. A response time is in ms, from the time when the request was due until the response was read.
+ */
 export interface Measured {
   perSecond: number;
   errors: Record<string, number>;
@@ -44,13 +46,13 @@ export interface Measured {
   p99: number;
   p999: number;
   max: number;
-  /** The share of a core that this process used. If it is near 1, the load generator is the bottleneck. */
+  /** The share of one core that this process used. Near 1, the load generator itself limits the result. */
   loadCores: number;
   /** The longest pause of this process in ms, whether its own work or other processes caused it. */
   loadStall: number;
   /**
-   * The seconds of the run in which the slowest response took more than `SLOW_MS`, and the time of that response in ms.
-   * Undefined for plans without a rate.
+   * The seconds of the run whose slowest response took more than `SLOW_MS`. The values are the times of these responses
+   * in ms. Undefined for plans without a rate.
    */
   slowSeconds?: Record<number, number>;
 }

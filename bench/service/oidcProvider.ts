@@ -1,7 +1,7 @@
 /**
- * The server for comparison in `npm run bench -- service`. It runs oidc-provider in a separate process, as an
- * authorization server for one confidential client. It creates refresh tokens, listens, and then sends its URL to the
- * parent process, with the request bodies that exchange the tokens.
+ * The server for comparison in `npm run bench -- service`: oidc-provider in a separate process, as an authorization
+ * server for one confidential client. It creates refresh tokens and starts to listen. Then it sends the parent process
+ * its URL and the request bodies that exchange the tokens.
  */
 import { exportJWK, generateKeyPair } from "jose";
 import { randomBytes } from "node:crypto";
@@ -17,7 +17,7 @@ const YEAR = 365 * 24 * 60 * 60;
 const SCOPE = "api";
 
 /**
- * The two formats of access tokens: a JWT is signed and not stored, whereas an opaque token is a row in the database.
+ * The two formats of access tokens. A JWT is signed and not stored, whereas an opaque token is a row in the database.
  */
 const RESOURCES = {
   jwt: "https://keyroot.example/jwt",

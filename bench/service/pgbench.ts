@@ -8,8 +8,8 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /**
- * The number of seconds to add to the duration of a run, because pgbench counts the time to connect toward the
- * duration, but not toward the rate.
+ * The number of seconds to add to the duration of a run. pgbench connects within this duration, but leaves the time to
+ * connect out of the rate, so without the addition it would measure for a shorter time.
  */
 const CONNECT_SECONDS = 3;
 

@@ -11,7 +11,7 @@ export interface Made {
   root: string;
   treeMs: number;
   /**
-   * The time in ms to build the tree and the file's text. Undefined for libraries that do not write the file format.
+   * The time in ms to build the tree and the text of its file. Undefined for libraries that do not write this format.
    */
   fileMs?: number;
 }
@@ -69,8 +69,8 @@ async function merkleTreeGen(values: readonly string[]): Promise<Maker> {
 }
 
 /**
- * Builds the tree with the format's hashes. `duplicateOdd` pairs the last node of a level with itself, as the format
- * does.
+ * Builds the tree with the hashes of the file format. With `duplicateOdd`, the last node of an odd level is paired with
+ * itself, as in the format.
  */
 async function merkletreejs(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("merkletreejs");
@@ -85,8 +85,8 @@ async function merkletreejs(values: readonly string[]): Promise<Maker> {
 }
 
 /**
- * Builds the tree with the format's hash of nodes. This library does not duplicate last nodes, so the last values are
- * repeated until each level of the tree has an even number of nodes.
+ * Builds the tree with the node hash of the file format. This library does not duplicate the last node of a level.
+ * Therefore the last values are repeated until each level has an even number of nodes.
  */
 async function openZeppelin(values: readonly string[]): Promise<Maker> {
   const { SimpleMerkleTree } = await import("@openzeppelin/merkle-tree");
@@ -112,8 +112,8 @@ async function openssl(values: readonly string[]): Promise<Maker> {
     for (const pair of pairs) hash("sha256", pair);
     return root;
   };
-  // V8 joins the halves of a string when it is first read. This is not part of hashing, so the string is read before
-  // the measurement.
+  // V8 joins the parts of a string when the string is first read. This is not part of hashing, so all strings are read
+  // once before the measurement.
   tree();
   return { tree };
 }
@@ -129,8 +129,7 @@ function pairsOf(tree: { root: string; height: number; hashes: (level: number) =
 }
 
 /**
- * Returns the time of the work in ms. This is the time of the first run if it is long, and otherwise the median of many
- * runs.
+ * Returns the time of the work in ms: the time of the first run if it is long, and otherwise the median of many runs.
  */
 function typicalTime(work: () => unknown): number {
   const first = timeOf(work);

@@ -46,9 +46,9 @@ interface Input {
 }
 
 /**
- * Measures the first time that a page verifies a key in Chromium, whose processor is slowed down: from the start of the
- * download of the code until the key is verified, in a new context, so that nothing is cached or compiled. For
- * comparison, it also measures a page that reads the root with viem and downloads the file, without any check.
+ * Measures the first time that a page verifies a key in Chromium with a slowed-down processor. The time starts with the
+ * download of the code and ends when the key is verified. Each run has a new context, so nothing is cached or compiled.
+ * For comparison, it also measures a page that reads the root with viem and downloads the file, without any check.
  * @returns the medians in ms
  */
 export async function measureFirstInPage({ library, folder, runs }: Options): Promise<Record<By, number>> {

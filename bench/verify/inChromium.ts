@@ -31,8 +31,8 @@ interface Options {
 }
 
 /**
- * Verifies in Chromium, with the file, proof or bundle already loaded. A cold run has a new browser context, and
- * includes the time to load the library.
+ * Measures verifications in Chromium, where the file, proof or bundle is already loaded. A cold run has a new browser
+ * context, and its time includes loading the library.
  */
 export async function measureInChromium({ library, folders, coldRuns, totalMs }: Options): Promise<Row[]> {
   const scripts = new Map<string, string>();
@@ -80,7 +80,7 @@ async function bundle(way: BrowserWay, library: string): Promise<string> {
 }
 
 /**
- * Verifies in a new page, once and then repeatedly.
+ * Measures verifications in a new page: the first one, and then repeated ones.
  * @param totalMs the total time of the warm runs in ms, or 0 for no warm runs
  */
 async function inNewPage(browser: Browser, url: string, users: number, way: BrowserWay, totalMs: number) {

@@ -1,7 +1,7 @@
 /**
  * Verifies one user in one way in this process, and prints the time in ms:
  *
- *     node bench/verify/inNode.ts cold WAY LIBRARY FOLDER    from the start of loading the library, once
+ *     node bench/verify/inNode.ts cold WAY LIBRARY FOLDER    one verification, with the time to load the library
  *     node bench/verify/inNode.ts warm WAY LIBRARY FOLDER    median of many runs
  */
 import { readFileSync } from "node:fs";

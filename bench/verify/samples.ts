@@ -6,8 +6,8 @@ import { sampleRecords } from "../../test/support/samples.ts";
 import { type Sample } from "./ways.ts";
 
 /**
- * The numbers of full branch nodes above the account and above its storage slot, as on mainnet. A trie of 8 levels
- * holds 4.3 billion entries.
+ * The numbers of full branch nodes above the account and above its storage slot. Mainnet's tries have about 8, which is
+ * enough for 4.3 billion entries.
  */
 const DEPTHS = { accountDepth: 8, storageDepth: 8 };
 

@@ -1,6 +1,6 @@
 import { ANY_KEY, type KeyRecord } from "keyroot/internal/identity";
 
-/** A user in a file, and the values that a verifier needs in addition to the file, proof or bundle. */
+/** A user in a file, with the other values that a verifier needs in addition to the file, proof or bundle. */
 export interface Sample {
   userID: string;
   root: string;
@@ -35,7 +35,7 @@ export const inputOf = (way: Way): "file" | "proof" | "bundle" =>
   way === "bundle" ? "bundle" : way === "proof" || way === "path" ? "proof" : "file";
 
 /**
- * Loads the code of a method, and returns a function that verifies bytes.
+ * Loads the code of a way to verify, and returns a function that verifies bytes in this way.
  * @param library the folder of the library's modules
  */
 export async function load(way: Way, library: string, sample: Sample): Promise<(bytes: Uint8Array) => unknown> {
@@ -73,8 +73,8 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
 }
 
 /**
- * The least work to verify a whole file in Node without a library: load `node:crypto`, parse the file, and hash every
- * leaf and node. Records, keys and the format are not checked.
+ * Returns the least work to verify a whole file in Node without a library: it parses the file, and hashes every leaf
+ * and node with `node:crypto`. It does not check records, keys or the format.
  */
 async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void> {
   const { hash } = await import("node:crypto");
@@ -94,8 +94,8 @@ async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void
 }
 
 /**
- * The method of the format's first clients, which rebuilds the tree with merkle-tree-gen, compares the root, and finds
- * the user. It needs a separate process, because merkle-tree-gen replaces methods of Array.
+ * Returns the method of the format's first clients: it rebuilds the tree with merkle-tree-gen, compares the root, and
+ * finds the user. It needs a separate process, because merkle-tree-gen replaces methods of Array.
  */
 async function loadFirstClients({ userID, root }: Sample): Promise<(bytes: Uint8Array) => void> {
   const { makeMerkle } = await import("../../test/support/data/merkleTreeGen.ts");

@@ -83,7 +83,7 @@ export const ACCOUNT_ATTACKS: readonly Attack[] = [
 type Victim = "changed" | "overtaken" | "elsewhere";
 
 /**
- * The server sends a key of a user.
+ * Returns the target of an attack in which the server sends a key of a user.
  * @param of the user whose id is sent. Default: the key's user
  */
 function sends(user: Victim, number: number, of: Victim = user) {

@@ -54,7 +54,9 @@ export interface Attack {
   foolsOneEndpoint?: boolean;
   /** Returns the user and the key that the server sends. Default: the victim with its own key. */
   target?: (context: AttackContext) => Target;
-  /** Changes a Merkle-tree file in transit. Returns an object to send as JSON, a text, or a URL to redirect to. */
+  /**
+   * Changes a Merkle-tree file in transit. Returns an object to send as JSON, a text to send, or a URL to redirect to.
+   */
   file?: (file: MerkleFile, context: AttackContext) => object | string | URL;
   /** Returns the file that the file host sends for every root. */
   inventedFile?: (context: AttackContext) => MerkleFile;

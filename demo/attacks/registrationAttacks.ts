@@ -21,7 +21,7 @@ export interface RegistrationAttack {
  *
  * 1. The attacker tries to register another user's public key, which the service rejects.
  * 2. The attacker registers a key of their own before the user's app does. The app finds this key, withdraws it, and
- *    registers the user's own.
+ *    registers the user's own key.
  * @throws DemoError DEMO_FAILED if an attack has an unexpected outcome
  */
 export async function attackRegistrations(

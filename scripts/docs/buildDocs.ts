@@ -1,6 +1,6 @@
 /**
- * Builds the documentation site: every page of `docs`, and the API reference, which comes from the doc comments of the
- * packages' public entries. The site needs no server and no network. Open `build/docs/index.html`, or copy the folder
+ * Builds the documentation site. It contains every page of `docs`, and an API reference from the doc comments of the
+ * packages' public entries. The site needs no server and no network: open `build/docs/index.html`, or copy the folder
  * to any web host.
  *
  *     node scripts/docs/buildDocs.ts              into build/docs

@@ -5,7 +5,7 @@ import type { Manifest } from "../package/manifest.ts";
 /** The group for pages that are in no other group. */
 const OTHERS = "Reference";
 
-/** The groups of the menu, from top to bottom. Each group has a title and a list of Markdown files in the project. */
+/** The groups of the menu, from top to bottom. Each title has a list of Markdown files of the project. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Start here": ["index", "quickstart", "system", "alternatives", "upgrading"].map(inDocs),
   Examples: [
@@ -63,7 +63,9 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 /** The titles of the groups, in the order of the menu. */
 export const GROUP_ORDER: readonly string[] = Object.keys(GROUPS);
 
-/** The packages by folder, with the entries that the API reference describes. Other entries may change in any release. */
+/**
+ * The packages by folder, with the entries that the API reference describes. Other entries may change in any release.
+ */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   "packages/keyroot": [
     ...[".", "./account", "./auditors", "./bundle", "./key-types", "./light-client", "./merkle", "./records"],
@@ -77,7 +79,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the site's Markdown files, without the README, and the group of each. They include every page in `docs`.
+ * Returns the Markdown files of the site, except the README, with the group of each. They include every page in `docs`.
  * @param root the folder of the project
  */
 export function sitePages(root: string): Map<string, string> {

@@ -17,9 +17,13 @@ import {
 const LONG_UNION = 5;
 
 /**
- * Shortens the types in the API reference, which TypeScript writes out: a long union of texts becomes the name of the
- * exported type, such as `ErrorCode`, the overloads of `fetch` become `typeof fetch`, and `Uint8Array<ArrayBufferLike>`
- * becomes `Uint8Array`. A parameter that a function takes apart is named `options`.
+ * Shortens types in the API reference that TypeScript writes out in full:
+ *
+ * - a long union of strings becomes the name of the exported type, such as `ErrorCode`;
+ * - the overloads of `fetch` become `typeof fetch`;
+ * - `Uint8Array<ArrayBufferLike>` becomes `Uint8Array`.
+ *
+ * A destructured parameter is named `options`.
  */
 export function shortenTypes({ converter }: Application): void {
   const names = new Map<string, DeclarationReflection>();

@@ -1,6 +1,6 @@
 /**
- * The coverage that V8 measures. The fuzzer `@jazzer.js/core` 4.0.0 reaches about the same code, but it requires glibc
- * 2.38, and Debian 12 has 2.36.
+ * Code coverage as V8 measures it. The fuzzer `@jazzer.js/core` 4.0.0 reaches about the same code, but is not used,
+ * because it requires glibc 2.38 and Debian 12 has 2.36.
  */
 import { Session } from "node:inspector";
 
@@ -9,7 +9,7 @@ type Range = readonly [start: number, end: number];
 
 /**
  * V8's response, which contains the functions that ran since the last response. The first range of a function is the
- * whole function, and the others are its blocks.
+ * whole function, and its other ranges are blocks.
  */
 interface PreciseCoverage {
   result: { url: string; functions: { ranges: { startOffset: number; endOffset: number; count: number }[] }[] }[];
@@ -22,8 +22,8 @@ const v8 = new Session();
 let isMeasuring = false;
 
 /**
- * Starts the measurement, which slows down the whole process. V8 counts blocks only in functions that it compiles after this
- * call.
+ * Starts the measurement, which slows down the whole process. Call it before the measured modules are loaded, because
+ * V8 counts the blocks only of functions that it compiles later.
  */
 export function startCoverage(): void {
   if (isMeasuring) return;
@@ -69,9 +69,9 @@ export class Coverage {
   }
 
   /**
-   * Compares the code that ran since the last call of this method with the code that ran before.
-   * @param add true to count the new code as earlier code from now on
-   * @returns true if some code is new
+   * Compares the code that ran since the last call of this method with all code that ran before.
+   * @param add true to count the new code as known from now on
+   * @returns true if some of the code is new
    */
   ranNewCode({ add }: { add: boolean }): boolean {
     let isNew = false;

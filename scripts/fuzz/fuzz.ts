@@ -9,7 +9,7 @@ import type { Target } from "./targets.ts";
 export interface FuzzReport {
   documents: number;
   accepted: number;
-  /** The documents that have a new result, or that run code that neither a seed nor an earlier document ran. */
+  /** The documents with a new result, and those that run code that no seed and no earlier document ran. */
   corpus: FoundDocument[];
   coverage: Coverage;
   /** fast-check's report about a defect, with the seed that repeats it. Undefined if there is no defect. */
@@ -34,8 +34,8 @@ const MAX_CORPUS_BYTES = 4096;
 const BATCH = 128;
 
 /**
- * Changes documents and parses the results. A document with a new result or new code is added to the documents to
- * change. Every error that is not a KeyrootError is a defect.
+ * Changes documents at random and parses the results. A changed document with a new result or new code is then also
+ * used as a source of further changes. Every error that is not a KeyrootError is a defect.
  */
 export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: FuzzOptions): FuzzReport {
   const pool = [...target.seeds, ...corpus];
@@ -50,8 +50,8 @@ export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: Fu
     report.corpus.push(found);
   };
   /**
-   * Keeps the documents that ran new code. They are found by parsing each half of the documents again, until a single
-   * one remains.
+   * Keeps the documents that ran new code. To find them, it parses each half of the documents again, and repeats this
+   * until a single document remains.
    */
   const keepNewCode = (ran: readonly FoundDocument[]) => {
     const isSingle = ran.length === 1;
@@ -124,7 +124,7 @@ function resultsOf(target: Target, documents: readonly Uint8Array[]) {
 const ACCEPTED = "accepted";
 
 /**
- * Returns the result for a document: "accepted", or the code and the beginning of the message.
+ * Returns the result of parsing a document: "accepted", or the error's code and the beginning of its message.
  * @throws any error that is a defect
  */
 export function outcomeOf({ parse }: Pick<Target, "parse">, document: Uint8Array): string {
@@ -138,8 +138,8 @@ export function outcomeOf({ parse }: Pick<Target, "parse">, document: Uint8Array
 }
 
 /**
- * Returns the beginning of a message, up to the first quote, path, or word with a digit, because later parts differ
- * between documents.
+ * Returns the part of a message that is the same for all documents. It ends before the first quote, path, or word with
+ * a digit.
  */
 function beginningOf(message: string): string {
   return message.split(/["[]|(?<!\w)'|\b\w+[.]\w|\b\w*\d/, 1)[0]?.trim() ?? "";

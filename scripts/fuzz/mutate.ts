@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 /**
- * One change of a document. Its numbers are taken modulo the number of choices, so every change fits every document.
+ * One change to a document. Its numbers are taken modulo the number of choices, so every change fits every document.
  */
 export interface Change {
   kind: (typeof KINDS)[number];
@@ -20,12 +20,12 @@ const MAX_UNITS = 64;
 /** The numbers of repetitions that the change `grow` can use. */
 const REPETITIONS = [2, 3, 17, 66, 1025];
 /**
- * The maximum size of a repeated part in bytes: twice that of a bundle. Larger documents take a long time and show
- * nothing new.
+ * The maximum size in bytes of a document with a repeated part: twice the size of a bundle. Larger documents take a
+ * long time and find nothing new.
  */
 const MAX_BYTES = 2 ** 17;
 
-/** Matches a unit of a text: a string, a bracket, a number or a space, as in JSON, hex and notes. */
+/** Matches one token of a document in JSON, hex or note format: a string, a bracket, a number or white space. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+|\s+|"/gsu;
 const SPECIAL_TOKENS = [
   ...["", '""', '"__proto__"', '"constructor"', "null", "true", "{}", "[]", "[[", "0", "-0", "-1", "1e400", "1E2"],

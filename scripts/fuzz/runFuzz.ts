@@ -1,6 +1,6 @@
 /**
- * Changes valid documents at random and parses the results. Documents that run new code are changed further. It finds
- * errors that no caller expects, and documents that are wrongly accepted:
+ * Changes valid documents at random and parses the results. Documents that run new code are changed further. This finds
+ * errors that callers do not expect, and documents that are wrongly accepted:
  *
  *     npm run fuzz                          all targets, one minute each
  *     npm run fuzz -- TARGET --minutes N    one target: file, proof, bundle, rlp, header, statement, account,

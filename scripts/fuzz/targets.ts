@@ -24,11 +24,14 @@ import { type Case, readVectors, toBytes } from "../../test/support/data/vectors
 export interface Target {
   /** The valid documents from which mutants are made. */
   seeds: readonly Uint8Array[];
-  /** Parses a document, and checks the result. @throws KeyrootError for a rejected document. Any other error is a defect */
+  /**
+   * Parses a document, and checks the result.
+   * @throws KeyrootError for a rejected document. Any other error is a defect
+   */
   parse: (bytes: Uint8Array) => void;
 }
 
-/** The maximum size of a seed in bytes. Larger seeds take most of the time, but have the same structure. */
+/** The maximum size of a seed in bytes. Larger seeds would take most of the time, but have the same structure. */
 const MAX_SEED_BYTES = 20_000;
 
 /** The maximum size of a trie node in bytes. `storageProof.ts` rejects larger nodes. */
@@ -43,8 +46,8 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
     return {
       seeds: good.map(({ bytes }) => bytes),
       parse: (bytes) => {
-        // Use the mutant's own root if it is known. With a fixed root, most mutants would fail at the comparison of the
-        // root.
+        // Compare the mutant with its own root if this root is known. With a fixed root, most mutants would already
+        // fail there.
         const named = rootIn(bytes) ?? first;
         const root = roots.has(named) ? named : first;
         const { values } = parseMerkleFile(bytes, root);
@@ -181,7 +184,7 @@ function goodVectors(name: string): { question: Case["question"]; bytes: Uint8Ar
   return all.filter(({ bytes }) => bytes.length <= MAX_SEED_BYTES);
 }
 
-/** Returns the path of a leaf or extension without its flag. It is the last nibbles of a key that ends in this node. */
+/** Returns the path of a leaf or extension without its flag. The path is the end of each key that ends in this node. */
 function pathIn(node: unknown): string {
   const [path] = Array.isArray(node) ? (node as unknown[]) : [];
   return path instanceof Uint8Array
@@ -197,8 +200,8 @@ function rootIn(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Runs a function that rejects input with a plain error, and converts this error to a KeyrootError. A programming error
- * is not converted.
+ * Runs a function that rejects input with a plain error, and turns this error into a KeyrootError. Programming errors
+ * remain as they are.
  */
 function refusing<T>(run: () => T): T {
   try {

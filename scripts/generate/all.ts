@@ -1,6 +1,6 @@
 /**
- * Writes all files that are generated from the API, the commands and the public names. It is one process, because several generators
- * need the types of all public modules:
+ * Writes all files that are generated from the API, the commands and the public names. It runs the generators in one
+ * process, because several of them need the types of all public modules, which take seconds to read:
  *
  *     node scripts/generate/all.ts            writes the files
  *     node scripts/generate/all.ts --check    exits with 1 if a file is not up to date

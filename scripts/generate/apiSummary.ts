@@ -1,6 +1,6 @@
 /**
- * Writes llms-api.txt for assistants that write programs: one line, with types, for every function, class and type that
- * programs import. llms.txt links to it.
+ * Writes llms-api.txt for assistants that write programs. It has one line, with types, for each function, class and
+ * type that programs import. llms.txt links to it.
  *
  *     node scripts/generate/apiSummary.ts            writes the file
  *     node scripts/generate/apiSummary.ts --check    exits with 1 if the file is not up to date
@@ -14,7 +14,10 @@ const FORMAT: ts.TypeFormatFlags =
 const IN_ALIAS: ts.TypeFormatFlags = FORMAT | ts.TypeFormatFlags.InTypeAlias;
 /** A union of many codes, which docs/errors.md and docs/auditing.md list. */
 const MANY_CODES = /("[A-Z\d_]+")(?: \| "[A-Z\d_]+"){8,}/g;
-/** A union of strings. The checker orders it by where it first met each of them, which any change can alter. */
+/**
+ * Matches a union of strings. The type checker orders it by where each string first appears, which any change may
+ * alter.
+ */
 const STRINGS = /"[^"]*"(?: \| "[^"]*")+/g;
 /** The maximum length of a type. The summary contains only the first members of longer types. */
 const MAX_TYPE = 400;

@@ -1,6 +1,6 @@
 /**
- * Writes two files of packages/client/src/shared: `operations.ts`, the types of requests and responses, and
- * `answerChecks.ts`, which checks responses against these types. Both come from docs/openapi.json and
+ * Writes two files of packages/client/src/shared: `operations.ts`, with the types of requests and responses, and
+ * `answerChecks.ts`, with functions that check responses against these types. Both are made from docs/openapi.json and
  * docs/openapi-operator.json, which `openApi.ts` writes from the service's table of operations.
  *
  *     node scripts/generate/clientTypes.ts            writes the files
@@ -113,8 +113,9 @@ await writeOrCheck(TYPES_FILE, await formatFor(TYPES_FILE, source, { objectWrap:
 await writeOrCheck(CHECKS_FILE, await formatFor(CHECKS_FILE, checksSource(), { objectWrap: "collapse" }));
 
 /**
- * Returns the source of the checks. Every named type has one, except the events' types, because clients accept any
- * event. A check is made only when it runs, because a bundler does not remove unused calls at the top of a module.
+ * Returns the source of the checks. Every named type has a check, except the types of events, because clients accept
+ * any event. Each check is built only when it runs: a bundler would keep unused ones if they were built when the module
+ * loads.
  */
 function checksSource(): string {
   const responses = JSON.stringify(Object.values(operations).map(({ answer }) => answer));
@@ -202,8 +203,8 @@ function nullableCheckOf(schemas: readonly Schema[]): string {
 }
 
 /**
- * Returns the values of a closed list. Events and actions, whose names contain a dot, are not closed, because a newer
- * service may have more of them.
+ * Returns the values of a closed list. Returns undefined for lists of events and actions, whose names contain a dot: a
+ * newer service may have more of them, so these lists are not closed.
  */
 function closedValuesOf({ enum: values }: Schema): readonly (string | number)[] | undefined {
   return values?.some((value) => String(value).includes(".")) === true ? undefined : values;

@@ -16,8 +16,8 @@ import { readTwin } from "./proofTwin.ts";
 const { root } = hre.config.paths;
 
 /**
- * Returns the compiler input with which Hardhat builds the contract, reduced to the contract and its imports. Block
- * explorers use it to verify a deployed registry.
+ * Returns the compiler input with which Hardhat builds the contract. It contains only the contract and its imports.
+ * Block explorers need it to verify a deployed registry.
  */
 async function readVerificationInput(): Promise<CompilerInput> {
   // Use a separate environment, because the current environment returns instrumented sources with --coverage.
@@ -65,7 +65,7 @@ const deployment = z.strictObject({
 
 /**
  * Reads the deployments, by chain id.
- * @throws Error if a file has another format, or its name is not `<chain id>.json`
+ * @throws Error if a file has the wrong format, or if its name is not `<chain id>.json`
  */
 export async function readDeployments(folder: string): Promise<Record<string, z.infer<typeof deployment>>> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json"));

@@ -1,6 +1,6 @@
 /**
- * Writes all committed files that are generated from the contracts: `npm run generate:contracts`. With ` -- --check`,
- * it updates files that are out of date, and then fails.
+ * Writes all committed files that are generated from the contracts: `npm run generate:contracts`. With `-- --check`, it
+ * also updates outdated files, but then fails.
  */
 import hre from "hardhat";
 import { spawnSync } from "node:child_process";

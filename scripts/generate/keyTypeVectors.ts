@@ -1,6 +1,7 @@
 /**
  * Writes test/vectors/key-types-good.json and test/vectors/key-types-invalid.json. They contain files of each key type
- * except Curve41417, made from keys of `node:crypto` without the library. With --check, the files are only compared.
+ * except Curve41417. The keys are made with `node:crypto` and without the library. With --check, the files are only
+ * compared.
  */
 import { type Case, fileText, type VectorSet, type Verdict } from "../../test/support/data/vectors.ts";
 import { INVALID, publicKeyOf, recordText, type TypeName, TYPES, VALID } from "../../test/support/data/keysOfTypes.ts";

@@ -19,8 +19,8 @@ export interface Compiled {
   /** The creation code of the contract: 0x and hex digits. */
   bytecode: string;
   /**
-   * The code of a deployed registry: 0x and hex digits. It is the same for every owner, because the contract has no
-   * immutables.
+   * The code of a deployed registry: 0x and hex digits. Every registry has the same code, whoever owns it, because the
+   * contract has no immutables.
    */
   deployedBytecode: string;
   metadata: string;
@@ -80,7 +80,10 @@ export function compile(input: CompilerInput): Compiled {
   };
 }
 
-/** Returns the values that auditors compare with a deployed contract and with their own build: `test/contracts/pins.json`. */
+/**
+ * Returns the values that auditors compare with a deployed contract and with their own build
+ * (`test/contracts/pins.json`).
+ */
 export function pinsOf({ bytecode, deployedBytecode, metadata, storageLayout }: Compiled): object {
   const { compiler, settings, sources } = JSON.parse(metadata) as Metadata;
   return {

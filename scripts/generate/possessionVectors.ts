@@ -126,7 +126,7 @@ function x25519() {
   }));
 }
 
-/** A signature that only the owner of the key can make. Its R is the sum of an honest R and a point of order 8. */
+/** Makes a signature as only the key's owner can. Its R is the sum of an honest R and a point of order 8. */
 function withTorsion(statement: StatementJson, number: number): Buffer {
   const { Point, utils } = curve;
   const { scalar, pointBytes } = utils.getExtendedPublicKey(secretOf(privateKeyOf("ed25519", number)));

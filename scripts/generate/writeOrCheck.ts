@@ -13,8 +13,7 @@ export async function formatFor(path: string, text: string, options: Options = {
 }
 
 /**
- * Writes a generated file. With `--check`, the file is only compared, and the process exits with 1 if it is not up to
- * date.
+ * Writes a generated file. With `--check`, it only compares the file, and exits with 1 if the file is not up to date.
  * @param path the file's path below the project's folder
  * @param command the command that writes the file
  */

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 
 /**
- * Turns the relative links of a Markdown page into absolute ones that lead to the repository's main branch, because
- * neither the tarball nor the registry's page contains the project's other files.
+ * Turns the relative links of a Markdown page into absolute links to the repository's main branch. Relative links would
+ * not work in the tarball or on the registry's page, because the project's other files are not there.
  * @param path the path of the page in the project
  * @param repository `repository.url` of a package.json: `git+https://…/<name>.git`
  */

@@ -22,8 +22,8 @@ export interface BillOfMaterials {
 const NPM = join(dirname(createRequire(import.meta.url).resolve("npm/package.json")), "bin/npm-cli.js");
 
 /**
- * Lists the locked packages that a package needs: those that npm installs with it, and those whose code is in its
- * modules.
+ * Lists the locked packages that a package needs: the packages that npm installs with it, and those whose code is part
+ * of its modules.
  * @param root the folder of the project
  * @param folder the package's folder, relative to `root`
  */
@@ -49,7 +49,8 @@ export function billOfMaterials(root: string, folder: string): BillOfMaterials {
 
 /**
  * Runs npm on a copy of the project's manifests and lock file. npm names the root package after its folder, and
- * `--workspace` selects by name, so in a folder named `keyroot`, `--workspace=keyroot` would select every package.
+ * `--workspace` selects packages by name. In a folder named `keyroot`, `--workspace=keyroot` would therefore select
+ * every package, so the copy is in a folder with another name.
  */
 function runOnManifests(root: string, args: readonly string[]): string {
   const copy = mkdtempSync(join(tmpdir(), "keyroot-manifests-"));

@@ -10,18 +10,18 @@ export interface BuildOptions {
   /** The oldest version of ECMAScript or Node that supports the modules' syntax. */
   target: string;
   /**
-   * Modules that no export names, such as workers. The keys are their names in `dist`, and the values are the sources
-   * in the package's folder.
+   * Modules that are not exports of the package, such as workers. The keys are their names in `dist`, and the values
+   * are their sources in the package's folder.
    */
   entries?: Readonly<Record<string, string>>;
   /**
-   * Shared modules. The keys are their names in `dist`, and the values are patterns for their sources, of which the
-   * first match counts. A shared module also contains the imports of its sources.
+   * Shared modules. The keys are their names in `dist`, and the values are patterns for the paths of their sources. A
+   * source belongs to the first module whose pattern matches, and so do its imports.
    */
   chunks?: Readonly<Record<string, RegExp>>;
   /**
-   * Functions that also replace functions of bundled packages. The keys are the names of the replaced functions. The
-   * values are a file in the package's folder, and the name of its export.
+   * Functions to replace, also in the code of bundled packages. The keys are the names of the replaced functions. Each
+   * value is a file in the package's folder, and the name of the export that replaces the function.
    */
   inject?: Readonly<Record<string, readonly [file: string, name: string]>>;
   /**
@@ -61,8 +61,7 @@ export async function buildModules(
     ...{ clean: false, report: false, logLevel: "warn", failOnWarn: true, tsconfig: join(root, "tsconfig.json") },
     // Keep Node's modules as imports. The platform `neutral` would bundle Node's modules.
     deps: { neverBundle: [/^node:/] },
-    // If the target has no class fields, assign them instead of defining them, because a definition takes ten times as
-    // long as an assignment.
+    // If the target has no class fields, use assignments, because a definition of a property takes ten times as long.
     inputOptions: (input) => ({
       ...input,
       // Do not read tsconfig.json, because this file has a different setting for class fields.
@@ -83,8 +82,8 @@ export async function buildModules(
     // Omit the comments. Editors show the comments from the declarations, and the source maps also contain the
     // comments.
     comments: { legal: true, annotation: true, jsdoc: false },
-    // The paths in the maps assume that the sources are next to `dist`. The maps contain the text of the sources
-    // themselves.
+    // The paths in the maps assume that the sources are next to `dist`. They need not exist there, because the maps
+    // also contain the text of the sources.
     sourcemapPathTransform: (source: string, map: string) => {
       const path = relative(root, join(map, "..", source))
         .split(sep)

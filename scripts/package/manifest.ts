@@ -11,7 +11,7 @@ export interface Manifest {
 }
 
 /**
- * Matches the path of a source. `dist` has the same structure as `src`: for example, `./src/merkle/index.ts` becomes
+ * Matches the path of a source. `dist` has the same structure as `src`: the source `./src/merkle/index.ts` becomes
  * `./dist/merkle/index.js` and `./dist/merkle/index.d.ts`.
  */
 const SOURCE = /^\.\/src\/(.+)\.ts$/;
@@ -36,8 +36,8 @@ export function entriesOf({ exports, bin = {} }: Manifest, folder: string): Reco
 }
 
 /**
- * Creates the package.json for the tarball. Exports of TypeScript files become exports of the built modules and their
- * declarations, and fields that only the repository needs are omitted.
+ * Creates the package.json for the tarball. Its exports are the built modules and declarations instead of the
+ * TypeScript files. Fields that only the repository needs are omitted.
  * @param files the names of the files and folders in the tarball
  */
 export function packedManifest(manifest: Manifest, files: readonly string[]): object {

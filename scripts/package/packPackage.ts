@@ -11,7 +11,8 @@ import { stagePackage } from "./stagePackage.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
- * Writes a package's files to `out/<name>`, the tarball to `out`, and the bill of materials to `out/<name>.cdx.json`.
+ * Writes the contents of a package's tarball to `out/<name>`, the tarball to `out`, and the bill of materials to
+ * `out/<name>.cdx.json`.
  * @param name a key of the table in `packages.ts`
  * @returns the path of the tarball
  * @throws Error that lists publint's findings

@@ -5,12 +5,12 @@
  *     node scripts/package/packPackages.ts keyroot --out DIR    this one, into DIR
  *
  * For each package, `build/<name>` receives the files of the tarball, which `npm publish build/<name>` would publish.
- * `build/<name>-<version>.tgz` is the tarball, and `build/<name>.cdx.json` lists the packages that it needs or
- * contains. The path of each tarball that publint has accepted is printed. `scripts/package/packages.ts` describes what
- * is in each package.
+ * The tarball is `build/<name>-<version>.tgz`, and `build/<name>.cdx.json` lists the packages that it needs or
+ * contains. publint checks each tarball, and then the tarball's path is printed. `scripts/package/packages.ts`
+ * describes what is in each package.
  *
- * If `PACKED_PACKAGES` names a folder with all packages, they are copied from there, so that `npm run test:all` packs
- * only once for all tests.
+ * If `PACKED_PACKAGES` names a folder with all packages, they are copied from there. With it, `npm run test:all` packs
+ * them only once for all tests.
  */
 import { copyFileSync, cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -31,8 +31,8 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       platform: "neutral",
       target: "es2020",
       inject: { "Object.hasOwn": ["src/engine/language.ts", "hasOwn"] },
-      // These modules are loaded on demand. As entries, they keep the names of their exports and need no namespace
-      // objects.
+      // These modules are loaded on demand. As entries, they keep the names of their exports, so the build needs no
+      // extra objects that map these names.
       entries: {
         milderAdvice: "src/verifier/milderAdvice.ts",
         checksum: "src/ethereum/checksum.ts",
@@ -44,8 +44,8 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       // Service workers cannot load modules on demand.
       standalone: ["serviceWorker"],
       // Each chunk also contains the imports of its sources, unless an earlier chunk contains them. An app's bundler
-      // splits code by file. Therefore code that is loaded on demand must not be in the file that every verification
-      // needs.
+      // splits code by file. Therefore code that is loaded on demand must not share a file with code that every
+      // verification needs.
       chunks: {
         core: /src\/(?:createVerifier|store\/store|transport\/(?!fetchAccountFile|batches)|verifier\/verifyKey|trust\/(?:oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
         values: /src\/(?:identity\/(?:serializeKeyRecord|userIDBytes)|ethereum\/rpcData)\b/,

@@ -39,8 +39,8 @@ export async function stagePackage(root: string, description: PackageDescription
 }
 
 /**
- * Returns the files of a package without a build, from the manifest's `files`. The keys are paths in the tarball, and
- * the values are paths in the project.
+ * Returns the files of a package that has no build: the files that the manifest names in `files`. The keys are paths in
+ * the tarball, and the values are paths in the project.
  */
 function plainFiles(root: string, folder: string): Record<string, string> {
   const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];

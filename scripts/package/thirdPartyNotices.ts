@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 /**
- * Creates a page about the packages with code in the modules. Their licenses require the license text in every copy,
- * and audits need their versions.
+ * Creates a page about the packages whose code is part of the modules. Their licenses require the license text in every
+ * copy, and audits need their versions.
  * @param folder the package's folder, from which the dependencies are resolved
  * @param bundled the names and versions of the packages
  */

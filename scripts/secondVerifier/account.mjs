@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /**
- * A second implementation of account files (docs/formats.md, "Account"), to check the test vectors:
+ * A second implementation of account files (docs/formats.md, "Account"), which checks the test vectors:
  *
  *     node scripts/secondVerifier/account.mjs test/vectors/accounts/*.json
  *
  * It prints `agree` or `DISAGREE` for each vector, and exits with 1 if a result disagrees. It shares no code with the
- * library: signatures are verified by OpenSSL, and points are checked with plain numbers.
+ * library: OpenSSL verifies the signatures, and this file checks points with arithmetic on plain numbers.
  */
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -18,8 +18,8 @@ const KEY = 48;
 const GENESIS_TIME = 1_606_824_023;
 const GENESIS_ROOT = Buffer.from("4b363db94e286120d76eb905340fdd4e54bfe9f06bf33ff6cf5ad27f511bfe95", "hex");
 /**
- * The forks, each with its first epoch, its version, and the indices of the committee, the next committee and the
- * finalized root in the state.
+ * The forks of the beacon chain. Each has its first epoch, its version, and the indices in the state of three values:
+ * the committee, the next committee and the finalized root.
  */
 const FORKS = [
   { epoch: 411_392, version: "06000000", committee: 86, next: 87, finality: 169 },
@@ -29,8 +29,8 @@ const FORKS = [
 /** The index of the execution payload in the body of a beacon block. */
 const PAYLOAD = 25;
 /**
- * The size of each field in an execution header, in bytes. It is 0 for `extra_data`, whose size varies, so the header's
- * fixed part contains only its offset.
+ * The size in bytes of each field in an execution header. It is 0 for `extra_data`, whose size varies, because the
+ * fixed part of the header contains only the offset of this field.
  */
 const EXECUTION = [32, 20, 32, 32, 256, 32, 8, 8, 8, 8, 0, 32, 32, 32, 32, 8, 8];
 const EXECUTION_BLOCK_HASH = 12;

@@ -1,5 +1,5 @@
-// The checks of public keys in the second verifier, for each key type of docs/formats.md. Nothing is shared with the
-// library: the arithmetic is written out, and X25519 is Node's own.
+// The checks of public keys in the second verifier, for each key type of docs/formats.md. They share no code with the
+// library: the arithmetic is written out here, and X25519 comes from Node.
 import { createPrivateKey, createPublicKey, diffieHellman } from "node:crypto";
 
 const little = (bytes) => BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`);
@@ -30,7 +30,7 @@ function faultOfCurve41417(publicKey) {
   return undefined;
 }
 
-// ---- X25519: any private key gives the shared secret zero with a point of low order, which OpenSSL refuses ----
+// ---- X25519: with a point of low order, any private key gives the shared secret zero, which OpenSSL rejects ----
 
 const P25519 = 2n ** 255n - 19n;
 const X25519_KEY = createPrivateKey({
@@ -106,7 +106,10 @@ function faultOfP256(publicKey) {
   return undefined;
 }
 
-/** The length of each type's keys in bytes, and a function that returns the error code of a key of this length. */
+/**
+ * For each key type, the length of its keys in bytes, and a function that returns the error code of a key of this
+ * length.
+ */
 export const KEY_TYPES = {
   curve41417: { length: 105, faultOf: faultOfCurve41417 },
   x25519: { length: 32, faultOf: faultOfX25519 },

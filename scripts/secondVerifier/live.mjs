@@ -1,5 +1,5 @@
-// Reads what the second verifier needs for a live user, without checking it: the block, its proofs and the file.
-// Answers are limited in size and time.
+// Reads the data that the second verifier needs for a live user: the block, its proofs and the file. Nothing is checked
+// here, but the size and time of each answer are limited.
 const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 2 ** 20;
 const MAX_FILE_BYTES = 2 ** 24;

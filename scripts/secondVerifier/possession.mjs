@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 /**
- * A second implementation of proof of possession (docs/formats.md), to check the test vectors:
+ * A second implementation of proof of possession (docs/formats.md), which checks the test vectors:
  *
  *     node scripts/secondVerifier/possession.mjs test/vectors/possession/*.json
  *
  * It prints `agree` or `DISAGREE` for each vector, and exits with 1 if a result disagrees. It shares no code with the
- * library or with the script that made the vectors. Here, points are in projective coordinates, and HKDF is two HMACs.
+ * library or with the script that made the vectors. Here, points have projective coordinates, and HKDF is computed as
+ * two HMACs.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -2,11 +2,15 @@
 // library, and needs only Node, and ethers for Keccak-256 and RLP. If the results of the two verifiers differ, at least
 // one of them is wrong.
 //
-//   node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors, and exits with 1 if any differs
-//   node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on them as an array
-//   … --key-type x25519                                             the type of the keys, if a question does not name it
-//   … --rpc URL --contract 0x… --merkle-url URL USER                verifies the published key of a user at the finalized block, or at
-//                                                                   --block, a tag or hash. It trusts the endpoint for this block only
+//     node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors, and
+//                                                                     exits with 1 if any of them differs
+//     node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on a set of vectors
+//                                                                     as an array
+//     … --key-type x25519                                             the type of the keys, if a question does not
+//                                                                     name it
+//     … --rpc URL --contract 0x… --merkle-url URL USER                verifies a user's published key at the
+//                                                                     finalized block, or at --block, a tag or hash.
+//                                                                     It trusts the endpoint only for this block
 import { decodeRlp, encodeRlp, keccak256 } from "ethers";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -316,7 +320,7 @@ function verifyProofDocument(question, bytes) {
 
 const BUNDLE = "format chainId contract codeHash usersSlot proof header accountProof storageProof".split(" ");
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
-/** The fields of a header in order, with their lengths in bytes, where n means a number and * any length. */
+/** The fields of a header in order. Each has its length in bytes, where n is a number and * means any length. */
 const HEADER = [
   "parentHash 32, sha3Uncles 32, miner 20, stateRoot 32, transactionsRoot 32, receiptsRoot 32, logsBloom 256",
   "difficulty n, number n, gasLimit n, gasUsed n, timestamp n, extraData *, mixHash 32, nonce 8, baseFeePerGas n",
@@ -368,7 +372,7 @@ function encodeField(hex, size) {
   return hex;
 }
 
-/** Returns the ids of the slots that the bundle must show: the user, or the slots of the account's newest key. */
+/** Returns the ids whose slots the bundle must prove: the user id, or the slots of the newest key of an account. */
 function readSlots(bundle, { userID, accounts, chainId, contract }) {
   if (!accounts) {
     if (bundle.account !== undefined) reject("file", "BUNDLE_SHAPE");
@@ -410,7 +414,8 @@ function verifyBundle({ userID, pinned, expectedPublicKey, keyType, accounts, ..
 }
 
 /**
- * Returns the hash of the contract's code, and a function that returns the root of an id, or undefined if it has none.
+ * Returns the hash of the contract's code, and a function that returns the root of an id. The function returns
+ * undefined for an id without a root.
  */
 function readContract(stateRoot, { contract, accountProof, usersSlot }) {
   const account = lookUp(stateRoot, contract, accountProof);
@@ -497,7 +502,7 @@ function readAccount(rlp) {
   return hashes.every((hash) => isText(hash, /^0x[0-9a-f]{64}$/)) ? hashes : invalidProof();
 }
 
-/** Returns the root in a storage slot. The RLP value must be a number other than zero, without leading zero bytes. */
+/** Returns the root in a storage slot. Its RLP must encode a nonzero number without leading zero bytes. */
 function readWord(rlp) {
   const hex = typeof rlp === "string" ? readRlp(rlp) : invalidProof();
   if (!isText(hex, /^0x(?!00)(?:[0-9a-f]{2}){1,32}$/)) invalidProof();
@@ -628,7 +633,7 @@ function judgeVectors(paths) {
   process.exitCode = agreed > 0 && agreed === vectors.length ? 0 : 1;
 }
 
-/** Prints the verdict on a live user. Exits with 1 if the key is rejected, and with 3 if there was no answer. */
+/** Prints the verdict on a live user. The exit code is 1 if the key is rejected, and 3 if a server gave no answer. */
 async function judgeLiveUser({ rpc, contract, "merkle-url": merkleUrl, block }, [userID]) {
   if (contract === undefined || merkleUrl === undefined || userID === undefined) {
     process.stderr.write("--rpc needs --contract, --merkle-url and a user id.\n");

@@ -59,8 +59,8 @@ const isTest = (path: string) => /\.(?:test\.ts|t\.sol)$/.test(path);
 
 /**
  * Returns the test files that each stage runs.
- * @param all includes the files that only `npm run test:all` runs
- * @throws Error for a file in no stage or in two stages
+ * @param all true to include the files that only `npm run test:all` runs
+ * @throws Error for a file that is in no stage or in two
  */
 export function assignFiles(all: boolean): Map<Stage, string[]> {
   const every = STAGES.flatMap((stage) => filesOf(stage, stage.except ?? []));

@@ -6,7 +6,7 @@ import { PROJECT } from "./sources.ts";
 
 /**
  * Builds the explorer, and returns its files by their paths relative to the page. The page contains the hash of each
- * script, stylesheet and worker, so it determines all code, and its policy allows no other.
+ * script, stylesheet and worker, and its policy allows no other code. Therefore the page alone determines all code.
  */
 export async function buildExplorer(): Promise<Map<string, string | Uint8Array>> {
   checkPaths(Object.values(WORKERS).flat());
@@ -32,8 +32,8 @@ function checkPaths(omitted: readonly string[]): void {
 }
 
 /**
- * The modules that no explorer needs although the library loads them on demand: watches, block proofs and new keys.
- * They are omitted because a worker, which is one file, would contain them.
+ * The modules that no explorer needs: watches, block proofs and new keys. The library loads them on demand. A worker is
+ * a single file and would therefore contain them, so they are omitted.
  */
 const UNUSED = [
   "watch/watch",
@@ -46,10 +46,10 @@ const ACCOUNTS = ["verifyContacts", "accountSlot", "twoRootsByCall"].map((name) 
 const ONE_KEY_TYPE = [...UNUSED, ...OTHER_KEY_TYPES, ...ACCOUNTS];
 
 /**
- * The workers, each with the modules that it omits. A verification with one endpoint needs only the first. Stronger
- * evidence needs Ethereum's proofs, in a worker that replaces it. Signed blocks also need signature code, which is
- * larger than all other code. Safety codes (0.1 s to compute), their QR codes, contact lists and the start page's
- * registry each have a separate worker.
+ * The workers, each with the modules that it omits. A verification with one endpoint needs only `basic`. Stronger
+ * evidence needs Ethereum's proofs, so `evidence` replaces `basic`. Signed blocks also need signature code, which is
+ * larger than all other code. Safety codes (0.1 s to compute), their QR codes, contact lists and the registry of the
+ * start page each have a separate worker.
  */
 const WORKERS: Readonly<Record<string, readonly string[]>> = {
   basic: [...ONE_KEY_TYPE, "verifier/readRootAtBlock"],

@@ -21,8 +21,8 @@ export function commonConfig(part: Part): InlineConfig {
 }
 
 /**
- * Builds the page of a part, which loads one script and one stylesheet, and contains the hash of each. Returns the
- * files by their paths relative to the page, with the page last.
+ * Builds the page of a part. It loads one script and one stylesheet, and contains the hash of each. Returns the files
+ * by their paths relative to the page, with the page last.
  * @param define the values of constants, as code
  * @param licenses the licenses of packages in other scripts of the part
  */

@@ -15,7 +15,7 @@ export interface PinnedScript {
  * Bundles a module and everything that it imports into one file with the module's exports.
  * @param path the module's path, relative to the part's folder
  * @param licenses receives the licenses of the packages in the file
- * @param omitted the imports that the file omits: the end of the module's path without ".ts", or `<importer> → <package>`
+ * @param omitted the imports that the file omits: the end of a module's path without ".ts", or `<importer> → <package>`
  */
 export async function buildScript(
   part: Part,

@@ -3,8 +3,8 @@
  *
  *     node packages/web/build/buildSite.ts
  *
- * Each file is replaced as a whole, the page last, and old files are removed at the end. The pages therefore stay
- * usable, and two builds of the same sources can run at the same time.
+ * Each file is replaced as a whole, the page comes last, and old files are removed at the end. Therefore the pages stay
+ * usable during a build, and two builds of the same sources can run at the same time.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

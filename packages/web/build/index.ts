@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { hashOfSources, SITES } from "./sources.ts";
 
 /**
- * Builds the web pages if their sources have changed. The build runs in a separate process, because the bundler takes
- * half a second to load.
+ * Builds the web pages if their sources have changed. The bundler takes half a second to load, so the build runs in a
+ * separate process.
  * @throws Error if the build fails. Its output is on standard error
  */
 export async function buildSite(): Promise<void> {

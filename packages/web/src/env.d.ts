@@ -1,6 +1,8 @@
 /** Constants that the build defines. */
 
-/** The URL of each worker's script, relative to the page, and its hash in the form of the `integrity` attribute. */
+/**
+ * For each worker, the URL of its script relative to the page, and its hash in the form of the `integrity` attribute.
+ */
 declare const WORKERS: Readonly<
   Record<
     "basic" | "evidence" | "signedBlock" | "safetyCode" | "qr" | "list" | "registry" | "complete",

@@ -1,6 +1,6 @@
 /**
- * Verifies keys in random histories of accounts, with a hostile operator, host and thief, and compares the verifier
- * with the reference model of `test/support/account/accountModel.ts`.
+ * Verifies keys in random histories of accounts with a hostile operator, a hostile host and a thief. The results of the
+ * verifier are compared with the reference model of `test/support/account/accountModel.ts`.
  *
  *     npm run fuzz:accounts                      1,000,000 histories
  *     npm run fuzz:accounts -- --histories N     this many histories
@@ -8,8 +8,8 @@
  *
  * Each tenth history is also read several times with a cache. The exit code is 1 in these cases:
  *
- * - a key was accepted that the owner did not authorize or that is outdated;
- * - a verdict differs from the model's;
+ * - a key was accepted that is outdated or that the owner did not authorize;
+ * - a verdict differs from the model's verdict;
  * - no key was accepted.
  */
 import { parseArgs } from "node:util";

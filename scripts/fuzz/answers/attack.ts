@@ -17,7 +17,7 @@ export interface Plan {
   steps: Step[];
 }
 
-/** What happens to one answer. The numbers are taken modulo the number of choices, so every step fits every answer. */
+/** A change to one answer. Its numbers are taken modulo the number of choices, so every step fits every answer. */
 interface Step {
   /** The index of the answer. */
   at: number;
@@ -72,7 +72,7 @@ export class Material {
     return this.documents[choice % Math.max(this.documents.length, 1)] ?? new Uint8Array();
   }
 
-  /** Replaces one word with another of the same length: a hash with a hash, and a user with a user. */
+  /** Replaces one word with another word of the same length, so that a hash becomes a hash, and a user id a user id. */
   swap(bytes: Uint8Array, at: number, choice: number): Uint8Array {
     const text = Buffer.from(bytes).toString("latin1");
     const words = [...text.matchAll(WORD)];
@@ -122,7 +122,7 @@ export class Attack {
     return new Response(new Uint8Array(changed), { headers: { "Content-Type": type } });
   };
 
-  /** Changes a document in JSON, such as a bundle, by replacing parts of it with the same parts of another document. */
+  /** Changes a JSON document, such as a bundle, by replacing parts of it with the same parts of another document. */
   change(document: Uint8Array, other: Uint8Array): Uint8Array {
     const { steps } = this.#plan;
     const parts: unknown = JSON.parse(text(document));
@@ -183,7 +183,7 @@ function hostAt(origin: string): { host: Question["host"]; index: number } {
   throw new RangeError(`There is no host ${origin}.`);
 }
 
-/** Replaces one byte. A hex digit or a letter is replaced with another one, so that the document keeps its form. */
+/** Replaces one byte. A hex digit becomes another hex digit, and a letter another letter, so the format stays valid. */
 function replaceCharacter(bytes: Uint8Array, at: number, choice: number): Uint8Array {
   const changed = Uint8Array.from(bytes);
   const index = at % Math.max(bytes.length, 1);
@@ -193,7 +193,7 @@ function replaceCharacter(bytes: Uint8Array, at: number, choice: number): Uint8A
   return changed;
 }
 
-/** Replaces one part of a JSON value, at any depth, with the part at the same place in another value. */
+/** Replaces one part of a JSON value, at any depth, with the part that is at the same place in another value. */
 function replacePart(value: unknown, other: unknown, choice: number): void {
   const places: (() => void)[] = [];
   const visit = (one: unknown, another: unknown) => {

@@ -102,8 +102,8 @@ export async function startBattlefield(): Promise<Battlefield> {
     online(() => followed(stored)),
   );
 
-  // The proof of the real block, for a bundle. The attacker's chain has valid signatures of the public test keys, so no
-  // part of its proof is mixed in.
+  // Make the proof of the real block, for a bundle. The proof of the attacker's chain has valid signatures, because the
+  // test keys are public. Therefore no part of the attacker's proof is mixed into the real one.
   const honest = attack({ power: everything, verify: () => Promise.resolve("") }, NO_PLAN);
   const made = await withFetch(honest.fetch, () => makeBlockProof({ urls: [HOSTS.beacon], checkpoint, chainId }));
   const proof = Buffer.from(JSON.stringify(made.proof));

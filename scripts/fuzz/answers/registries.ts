@@ -1,6 +1,6 @@
 /**
- * The registry that is attacked, and the attacker's own. The attacker's has the same contract address and chain id on
- * another chain, where another key is published for the same user.
+ * The registry under attack, and the attacker's registry. Both have the same contract address and chain id. However,
+ * the attacker's registry is on another chain, where another key is published for the same user.
  */
 import { type KeyRecord, pinnedBlock } from "keyroot";
 import { auditors as trustAuditors } from "keyroot/auditors";
@@ -101,8 +101,8 @@ export class Registry {
   }
 
   /**
-   * Returns the body of the answer, or the result of a call as JSON, or undefined if there is none. A call for a block
-   * that this chain does not have is answered for its newest block.
+   * Returns the body of the answer, or the result of a call as JSON. Returns undefined if there is no answer. If a call
+   * asks for a block that this chain does not have, the answer is about the newest block.
    */
   answer(question: Question): Promise<Uint8Array | undefined> {
     const key = JSON.stringify(question);

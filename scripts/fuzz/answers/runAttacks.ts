@@ -1,13 +1,13 @@
 /**
- * Attacks verifications of a real registry's key. It changes every answer at random, and replaces answers with those of
- * an attacker's registry, within the limits that each trust choice promises.
+ * Attacks verifications of a key in a real registry. It changes answers at random, and replaces some with answers of an
+ * attacker's registry. The attacker stays within the limits in which each trust choice promises security.
  *
  *     npm run fuzz:answers                     20,000 attacks on each trust choice
  *     npm run fuzz:answers -- CHOICE           only one, such as lightClient or "auditors, bundle"
  *     npm run fuzz:answers -- --attacks N      this many attacks on each
  *     npm run fuzz:answers -- --seed N         repeats a run
  *
- * The exit code is 1 if a false key was accepted, or an error is not a Keyroot error.
+ * The exit code is 1 if a false key was accepted, or if an error was not a Keyroot error.
  */
 import { parseArgs } from "node:util";
 import { attackChoice } from "./attackChoice.ts";

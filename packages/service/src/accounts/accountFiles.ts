@@ -12,8 +12,8 @@ export interface AccountFiles {
   /** `accounts/<id in hex>.txt`, the file of the current key. */
   file: string;
   /**
-   * `accounts/<id in hex>.next.txt`, the file of the key that is being published. If there is none, the content is that
-   * of `file`.
+   * `accounts/<id in hex>.next.txt`, the file of the key that is being published. If no key is being published, it has
+   * the same content as `file`.
    */
   nextFile: string;
 }

@@ -29,7 +29,7 @@ export class AccountStore {
   }
 
   /**
-   * Stores a user's account text. It never changes, because its hash is the user's id, so repeating the call has no
+   * Stores a user's account text. The text never changes, because its hash is the user's id. Repeating the call has no
    * effect.
    * @throws ServiceError ACCOUNT_INVALID, ACCOUNT_MISMATCH, USER_DEACTIVATED
    */

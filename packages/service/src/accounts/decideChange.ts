@@ -35,7 +35,7 @@ export async function objectWithKey(
 
 /**
  * Objects to a change that no publisher has taken.
- * @param objection the objection that a recovery key signed, or undefined if the partner objects. Only the partner can
+ * @param objection the objection signed by a recovery key, or undefined if the partner objects. Only the partner can
  *   object to a change that it has approved
  * @throws ServiceError ACCOUNT_MISSING, CHANGE_UNKNOWN, CHANGE_SUBMITTED
  */
@@ -63,9 +63,9 @@ export function objectToChange(
 }
 
 /**
- * Approves a change for the partner, which must first find out who the owner is. This removes any earlier objection,
- * and recovery keys can no longer object. The partner alone cannot change a key, because the account's recovery keys
- * must have signed the change.
+ * Approves a change on the partner's behalf. The partner must first make sure that the change comes from the owner. The
+ * approval removes any earlier objection, and recovery keys can no longer object. The partner alone cannot change a
+ * key, because every change must be signed by the account's recovery keys.
  * @throws ServiceError ACCOUNT_MISSING, CHANGE_UNKNOWN, CHANGE_SUBMITTED, CHANGE_PENDING, USER_DEACTIVATED
  */
 export function approveChange(

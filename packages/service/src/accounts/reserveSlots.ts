@@ -9,9 +9,10 @@ import { addClaims, findClaims, giveClaim, SLOT_OWNER } from "../users/claims.ts
 const RESERVED_SLOTS = 8;
 
 /**
- * Reserves the ids of the slots after a statement, so that no user can have them. Anyone who knows the account text may
- * already have created users with these ids, but without keys, because no account has such an id. These users are
- * erased, except for those whose key a publisher took before the registry had accounts.
+ * Reserves the ids of the slots after a statement, so that no user can have them. Anyone who knows the account text can
+ * compute these ids, and may already have created users with them. These users are erased. They have no keys, because
+ * no account has such an id. The only exceptions are users whose key a publisher took before the registry had accounts;
+ * these users are kept.
  * @param place.after the number of the statement
  */
 export async function reserveSlots(

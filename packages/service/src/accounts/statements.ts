@@ -23,7 +23,7 @@ export interface StoredStatement {
   holdEndsAt: number | null;
   objected: number | null;
   approved: number | null;
-  /** The time when the statement became part of the account file. For the first key, the time of the submission. */
+  /** When the statement became part of the account file. For the first key, when the statement was submitted. */
   settled: number | null;
   /** The time when the key was confirmed on the chain. */
   confirmed: number | null;

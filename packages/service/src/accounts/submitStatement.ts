@@ -36,8 +36,8 @@ export interface SentStatement {
 }
 
 /**
- * Receives a signed statement. Number 0 registers the user's first key, and each higher number changes it: after the
- * hold period, the new key is published under the id of its slot. Repeating the call has no effect.
+ * Receives a signed statement. Number 0 registers the user's first key, and each higher number replaces the key with a
+ * new one. After the hold period, the new key is published under the id of its slot. Repeating the call has no effect.
  * @throws ServiceError KEY_STATEMENT_INVALID, ACCOUNT_MISSING, STATEMENT_NUMBER, CHANGE_PENDING, CHANGE_OBJECTED,
  *   SLOT_TAKEN, POSSESSION_REQUIRED, POSSESSION_REFUSED, USER_DEACTIVATED; ArgumentError with the codes of
  *   `checkPublicKey`
@@ -98,7 +98,7 @@ function findSame(statements: readonly StoredStatement[], number: number, keyID:
 }
 
 /**
- * Checks that a statement is the account's next one. The slot before it then has a root on the chain, which the owner
+ * Checks that a statement is the account's next one. The previous slot then has a root on the chain, which the owner
  * must check before signing.
  * @throws ServiceError STATEMENT_NUMBER, CHANGE_PENDING
  */

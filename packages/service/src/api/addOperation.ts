@@ -40,7 +40,8 @@ export function addOperation(app: App, context: ApiContext, operation: Operation
     url: path,
     ...(bodyLimit !== undefined && { bodyLimit }),
     schema: caller === undefined ? pageSchemaOf(operation) : schemaOf(operation, caller),
-    // Web pages of any origin may call the operations for apps, but not those for partners' servers or the operator.
+    // Web pages of any origin may call the operations for apps, but not operations for partners' servers or the
+    // operator.
     config: {
       specified,
       browsers: caller === "public" || caller === "user",

@@ -7,14 +7,16 @@ type CodeName<Field> = Field extends `${infer Start}_id`
     ? `${Start}${Capitalize<CodeName<Rest>>}`
     : Field;
 
-/** A row with a value for each field of a schema, named as in code. It may contain further values. */
+/**
+ * A row with a value for each field of a schema. Its columns have the names in code, and it may have further columns.
+ */
 type RowOf<Shape extends z.ZodRawShape> = {
   readonly [Field in keyof Shape as CodeName<Field>]: z.output<Shape[Field]>;
 };
 
 /**
- * Creates an answer from a row, with exactly the fields of the schema. One more line in the schema is therefore enough
- * to make a field of the row part of the API.
+ * Creates an answer from a row, with exactly the fields of the schema. To make another field of the row part of the
+ * API, one more line in the schema is enough.
  */
 export function answerFrom<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,

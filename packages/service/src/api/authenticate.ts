@@ -16,8 +16,8 @@ import {
 export type Policy = Pick<Operation, "callers" | "role" | "reads" | "unverified" | "duringSuspension">;
 
 /**
- * Identifies the caller of an operation by the bearer token or, if the request has no `Authorization` header, by the
- * session cookie. The request then counts toward the caller's rate limit.
+ * Identifies the caller of an operation by the bearer token. Without an `Authorization` header, the session cookie is
+ * used instead. The request then counts toward the caller's rate limit.
  * @throws ServiceError with the codes of `Authenticator`, `authenticateSession` and `RateLimits.countCaller`
  */
 export async function authenticate(
@@ -74,8 +74,8 @@ async function authenticateSession(
 }
 
 /**
- * Rejects requests from pages of other origins. SameSite=Strict is not enough, because it allows pages on other ports
- * and subdomains of the same site.
+ * Rejects requests from pages of other origins. The cookie's attribute SameSite=Strict is not enough, because it allows
+ * requests from other ports and subdomains of the same site.
  */
 function requireOwnOrigin(context: ApiContext, request: FastifyRequest): void {
   const { origin, "sec-fetch-site": site = "same-origin" } = request.headers;
@@ -117,8 +117,8 @@ export async function requireVerification(
 }
 
 /**
- * Checks the passkey verification if the operation requires one. An administrator's operation is also rejected while
- * the partner is suspended, unless it is allowed during a suspension.
+ * Checks the passkey verification if the operation requires it. While the partner is suspended, an administrator's
+ * operation is also rejected, unless the operation is allowed during a suspension.
  * @throws ServiceError VERIFICATION_REQUIRED, PARTNER_SUSPENDED
  */
 export async function checkStaffRequest(

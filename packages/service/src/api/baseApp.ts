@@ -87,8 +87,8 @@ export function makeBaseApp({
       if (socket.writable && isOverLimit !== true) socket.end(rawProblem(cause));
       else socket.destroy();
     },
-    // Node would reject a request without a `Host` header, but not with a problem document, so the `onRequest` hook
-    // does it.
+    // Node's own response to a request without a `Host` header is not a problem document. Therefore the `onRequest`
+    // hook rejects these requests instead.
     http: { requireHostHeader: false },
   }) as unknown as App;
 

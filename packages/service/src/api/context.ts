@@ -39,8 +39,9 @@ interface SessionReader {
 }
 
 /**
- * Returns the URL at which callers reach the service, without a trailing slash: the configured one, or else this
- * machine's. The `Host` header is not used, because any site's DNS name can point to this machine.
+ * Returns the URL at which callers reach the service, without a trailing slash. It is the configured URL, or else
+ * localhost with the service's port. The `Host` header is not used, because any site's DNS name can point to this
+ * machine.
  */
 export function baseUrlOf({ serviceUrl }: Pick<ApiContext, "serviceUrl">, request: FastifyRequest): string {
   return serviceUrl ?? `http://localhost:${request.socket.localPort ?? 0}`;

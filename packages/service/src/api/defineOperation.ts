@@ -43,8 +43,8 @@ export interface Call<Callers extends Caller, Context> {
   principal: Principals[Callers];
   author: Author;
   /**
-   * The request, if it has an Idempotency-Key. It is always undefined for a session, because the service stores no
-   * copies of the secrets that a session creates.
+   * The request, if it has an Idempotency-Key. For a session it is always undefined, because a session creates secrets
+   * of which the service stores no copies.
    */
   repeatable: RepeatableRequest | undefined;
   request: FastifyRequest;
@@ -73,8 +73,8 @@ export interface Operation<
   /** The reason why staff need no passkey for a change. Undefined if they need it. */
   unverified?: string;
   /**
-   * Whether users and administrators may call the operation while the partner is suspended. Operations for readers are
-   * always allowed. Default: false.
+   * Whether users and administrators may call the operation while the partner is suspended. Operations that readers may
+   * call are always allowed. Default: false.
    */
   duringSuspension?: boolean;
   summary: string;
@@ -131,7 +131,7 @@ export function isVerified({ callers, reads, unverified }: Pick<Operation, "call
 }
 
 /**
- * Returns the kind of caller with a bearer token or `public`, or undefined if only the dashboard's page calls the
+ * Returns the kind of caller with a bearer token, or `public`. Returns undefined if only the dashboard's page calls the
  * operation.
  */
 export function tokenCallerOf({ callers }: Pick<Operation, "callers">) {

@@ -75,11 +75,11 @@ export const limit = z
   .default(100)
   .meta({ description: "The maximum number of items on the page." });
 export const cursor = z.string().regex(CURSOR_FORM);
-/** The values of a recorded change. Any name is valid, because a newer replica may store values under new names. */
+/** The values of a recorded change. A newer replica may store values under new names, so any name is valid. */
 export const data = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 
 /**
- * The response schema of a list: one page of items, in the field that `field` names, and the cursor of the next page.
+ * The response schema of a list: one page of items in the field with the given name, and the cursor of the next page.
  */
 export function page<const Field extends string, Item extends z.ZodType, Next extends z.ZodType>(
   field: Field,

@@ -35,8 +35,8 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
 }
 
 /**
- * Removes segments that may contain a token from the path of an unknown operation. It keeps only short ones: up to 24
- * characters if all are letters, dots or hyphens, and up to 8 characters of any kind.
+ * Removes all parts that may contain a token from the path of an unknown operation. It keeps a segment of letters, dots
+ * and hyphens if it has up to 24 characters, and any other segment if it has up to 8.
  */
 function redactPath(url: string): string {
   const [path = ""] = url.split("?", 1);

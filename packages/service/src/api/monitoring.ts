@@ -28,11 +28,11 @@ export interface MonitoringOptions {
  * Creates three endpoints for a separate port, which need not be public:
  * - /healthz responds if the process runs;
  * - /readyz responds if the service accepts requests and reaches its databases;
- * - /metrics contains durations by route and status for Prometheus, without ids, and also responds without the
- *   databases.
+ * - /metrics contains durations by route and status for Prometheus, without ids. It also responds if the databases are
+ *   unavailable.
  *
- * The returned app does not listen yet. The functions beside it measure the API and deliveries, and make /readyz
- * respond that the service is stopping.
+ * The returned app does not listen yet. The other returned functions measure the API and the deliveries, and make
+ * /readyz report that the service is stopping.
  */
 export function makeMonitoring({ databases, logger, rateLimit, countPending, addMetrics }: MonitoringOptions) {
   const limit = rateLimit > 0 ? new MinuteLimit(rateLimit) : undefined;

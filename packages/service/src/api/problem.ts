@@ -41,7 +41,10 @@ const FIELD_CODES: Record<string, ClientErrorCode> = {
 /** Units of size limits, by the type of the limited value. */
 const NOUNS: Partial<Record<string, string>> = { string: "character", array: "item" };
 
-/** Returns the error for a body or headers that do not match the schema. The first issue determines its code. */
+/**
+ * Returns the error for a body or headers that do not match the schema. If there are several issues, the first
+ * determines the code.
+ */
 export function toValidationError({ issues }: Pick<z.core.$ZodError, "issues">): ServiceError {
   const errors = issues.flatMap(fieldErrorsOf).slice(0, MAX_SHOWN_FIELDS);
   const [first] = issues;

@@ -5,8 +5,8 @@ import { Counter, Gauge, type Registry } from "prom-client";
 const READ_MS = 7_000;
 
 /**
- * Metrics whose values are read from a database. A metric that cannot be read is left out, and `keyroot_unread_metrics`
- * has the value 1 for it. The others are not affected.
+ * Metrics whose values are read from a database. If a metric cannot be read, only this one is left out, and
+ * `keyroot_unread_metrics` has the value 1 for it.
  */
 export class ReadMetrics {
   readonly #register: Registry;

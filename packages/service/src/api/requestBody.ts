@@ -7,8 +7,8 @@ const MAX_DEPTH = 4;
 
 /**
  * Parses a request body as HTTP clients write it: any JSON, after an optional byte order mark (RFC 8259, section 8.1).
- * An empty body is an empty object. Unlike the parser of Merkle-tree files, this one rejects only repeated keys and
- * deep nesting.
+ * An empty body becomes an empty object. Unlike the parser of Merkle-tree files, it accepts everything except repeated
+ * keys and deep nesting.
  * @throws ServiceError JSON_INVALID, JSON_DUPLICATE_KEY, JSON_TOO_DEEP
  */
 export function parseBody(text: string): unknown {

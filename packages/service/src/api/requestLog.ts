@@ -52,7 +52,7 @@ function toLog({ action, partner, person, user, token }: LoggedChange) {
 
 /**
  * Logs one line per completed request, with its caller and its change. Requests over a rate limit are logged only at
- * the `debug` level, so that a flood of requests does not fill the log.
+ * the `debug` level. Otherwise a flood of requests would fill the log.
  */
 export class RequestLog extends LogController {
   constructor() {

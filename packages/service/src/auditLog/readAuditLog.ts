@@ -51,8 +51,8 @@ export class AuditLog {
   }
 
   /**
-   * Lists one page of entries, newest first. Each call reads a limited number of entries, so a page may be short or
-   * even empty although more follow.
+   * Lists one page of entries, newest first. Each call reads a limited number of entries. Therefore a page may be short
+   * or even empty although more entries follow.
    * @returns `next` is null when no page follows
    */
   async list(filter: AuditFilter, after: AuditCursor | undefined, limit: number) {
@@ -60,8 +60,8 @@ export class AuditLog {
       [...this.#databases].map(([place, database]) => readPage(database, place, filter, after, limit)),
     );
     const found = pages.flatMap(({ found }) => found).sort(inOrder);
-    // A database's `end` is the last entry that was read, if more must be read to fill the page. The page ends at the
-    // first of these ends.
+    // If more must be read to fill a database's part of the page, its `end` is the last entry that was read. The page
+    // stops at the first of these ends.
     const [end] = pages.flatMap(({ end }) => end ?? []).sort(inOrder);
     const complete = end === undefined ? found : found.filter((item) => inOrder(item, end) <= 0);
     const page = complete.slice(0, limit);
@@ -71,7 +71,8 @@ export class AuditLog {
   }
 
   /**
-   * Deletes entries older than `before`, oldest first, until `signal` aborts. Two replicas can do this at the same time.
+   * Deletes entries older than `before`, oldest first, until `signal` aborts. Two replicas can call this at the same
+   * time.
    */
   drop(before: number, signal?: AbortSignal): Promise<void> {
     return this.#change(sql`delete from audit_entries`, sql`at < ${before}::bigint`, signal);
@@ -103,7 +104,8 @@ interface Item extends AuditCursor {
 }
 
 /**
- * Reads one database's part of a page. `end` is the last entry that was read, if more must be read to fill the page.
+ * Reads one database's part of a page. If more entries must be read to fill the page, `end` is the last one that was
+ * read.
  */
 async function readPage(
   database: Database,
@@ -113,7 +115,7 @@ async function readPage(
   limit: number,
 ): Promise<{ found: Item[]; end?: AuditCursor }> {
   const { at, position } = auditEntries;
-  // The table has an index for all entries, one by partner and one by user, each in the order of the list.
+  // The table has three indexes in the order of the list: for all entries, by partner and by user.
   const selected = and(
     bizID === undefined ? undefined : eq(auditEntries.bizID, bizID),
     userID === undefined ? undefined : eq(auditEntries.userID, userID),
@@ -136,8 +138,8 @@ async function readPage(
     .limit(limit);
   const found = rows.map(({ position, ...entry }) => ({ at: entry.at, place, position, entry }));
   if (matching === undefined || rows.length === limit) return { found };
-  // Read the end after the first query: entries that are added between the two move it to a newer entry, so none is
-  // skipped.
+  // Read the end after the first query. If entries are added between the two queries, the end becomes a newer entry, so
+  // no entry is skipped.
   const [end] = await read()
     .offset(MAX_READ - 1)
     .limit(1);

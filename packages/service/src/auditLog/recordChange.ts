@@ -25,8 +25,8 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /**
- * The actions in the audit log. `key.pending` and `keyChange.held` exist only as events; for the same changes, the
- * audit log contains `key.registered` and `keyChange.submitted`.
+ * The actions in the audit log. `key.pending` and `keyChange.held` are not among them, because they exist only as
+ * events. For the same changes, the audit log contains `key.registered` and `keyChange.submitted`.
  */
 export const ACTIONS = [
   "partner.created",
@@ -116,9 +116,9 @@ export const RECORDING = {
 };
 
 /**
- * Records a change in the audit log and the outbox of events, in the transaction that makes it. For a change of an
- * unpublished key, call `recordKeyChange`, which also adds it to the user's key history. To change many users at once,
- * use `RECORDING` instead.
+ * Records a change in the audit log and the outbox of events, in the transaction that makes the change. For a change of
+ * an unpublished key, call `recordKeyChange`, which also adds it to the user's key history. To change many users at
+ * once, use `RECORDING` instead.
  * @param transaction a transaction of the changed database: the user's region for a change of a user, otherwise home
  */
 export function recordChange(transaction: Database, author: Author, change: Change): Promise<void> {
@@ -181,8 +181,8 @@ function idOf(actor: Actor): string | undefined {
 
 /**
  * Returns the types of the events that a change causes. A new key with a hold period also causes `key.pending`, because
- * the user can withdraw it until the period ends. A changed key with a hold period also causes `keyChange.held`,
- * because others can object to it.
+ * the user can withdraw the key until the period ends. A changed key with a hold period also causes `keyChange.held`,
+ * because others can object to the change until then.
  */
 function eventTypesOf({ action, at, data = {} }: Change): EventType[] {
   const types = EVENT_TYPES.filter((type) => type === action);

@@ -5,8 +5,8 @@ import { timestampMs } from "../api/database/columns.ts";
 
 /**
  * The columns that the audit log and the outbox of events share. A change is recorded in the changed database, in the
- * transaction that makes it. `position` is the order of insertion, which may differ from that of commits. `biz_id` and
- * `user_id` are the ids of the changed partner and user.
+ * transaction that makes the change. `position` is the order of insertion, which may differ from the order of commits.
+ * `biz_id` and `user_id` are the ids of the changed partner and user.
  */
 export const changeColumns = () => ({
   id: uuid("id").notNull().defaultRandom(),
@@ -21,7 +21,7 @@ export const changeColumns = () => ({
  * The audit log, in every database. A trigger makes the table append-only.
  * - `actor_id`: the id of a person, a user or a server's refresh token.
  * - `actor_token`: the refresh token from which a server's or user's access token was made.
- * - `address`: the caller's IP address, which becomes null after a retention period of its own.
+ * - `address`: the caller's IP address. It becomes null after its own retention period.
  */
 export const auditEntries = pgTable(
   "audit_entries",

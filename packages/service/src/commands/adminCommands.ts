@@ -6,8 +6,8 @@ import { AdminClient, type AuditEntry, type PartnerSummary } from "@keyroot/clie
 import { ArgumentError } from "../api/base/errors.ts";
 
 /**
- * Creates a client for the service at `--service-url`, with the admin token from the environment. Without the option,
- * it calls the service of the local stack.
+ * Creates a client for the service at `--service-url`, with the admin token from the environment. Without this option,
+ * the client calls the service of the local stack.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export async function adminClientOf(serviceUrl: string | undefined, host: Host): Promise<AdminClient> {

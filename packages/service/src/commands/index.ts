@@ -1,6 +1,6 @@
 /**
- * The commands of the partner service, which `keyroot` and the Hardhat plugin load if this package is installed.
- * Nothing heavy is imported until a command runs, so that `--help` stays fast.
+ * The commands of the partner service. `keyroot` and the Hardhat plugin load them if this package is installed. Nothing
+ * heavy is imported until a command runs, so that `--help` stays fast.
  */
 import { invite } from "./invite.ts";
 import { listAuditLog } from "./listAuditLog.ts";

@@ -1,8 +1,8 @@
 import { command, json, text } from "@keyroot/operator/definition";
 
 /**
- * The `keyroot make-signing-key` command creates a key for access tokens. If the key file exists, it appends the key to
- * the file.
+ * The `keyroot make-signing-key` command creates a key for access tokens. If the key file already exists, the new key
+ * is appended to it.
  */
 export const makeSigningKey = command(
   {

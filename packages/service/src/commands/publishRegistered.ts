@@ -2,8 +2,8 @@ import { command, json } from "@keyroot/operator/definition";
 import { serviceUrl } from "./options.ts";
 
 /**
- * The `keyroot publish-registered` command asks the publisher, through a running service, to publish the registered
- * keys whose hold period is over.
+ * The `keyroot publish-registered` command asks the publisher to publish the registered keys whose hold period is over.
+ * It sends the request through a running service.
  */
 export const publishRegistered = command(
   {

@@ -22,8 +22,8 @@ export interface SharedConfig {
   /** The type of the registry's keys. Default: `curve41417`. */
   keyType?: KeyTypeName | undefined;
   /**
-   * Set it for the service and for the publisher if all user ids are accounts, so that users can change their keys
-   * (docs/accounts.md). Default: unset, for one key per user.
+   * `required` if all user ids are accounts, so that users can change their keys (docs/accounts.md). Set it for both
+   * the service and the publisher. Default: unset, for one key per user.
    */
   accounts?: "required" | undefined;
   /** Whether a key with a conflicting key is published only after the partner's decision. Default: false. */
@@ -75,7 +75,7 @@ export const registryFields = {
 
 /**
  * Checks a configuration and adds the defaults.
- * @param names the names that a misspelled field is compared with
+ * @param names further names, with which a misspelled field is compared
  * @param nameOf returns the name of a field such as `chain.rpcUrl` in error messages
  * @param faults faults that concern several fields
  * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field, without its value

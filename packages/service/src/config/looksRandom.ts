@@ -1,15 +1,16 @@
 /**
- * The minimum estimate for a random token, in bits. Random tokens of 32 hex digits are estimated at 110 bits or more.
+ * The minimum number of bits that a random token must have by the estimate. Random tokens of 32 hex digits are
+ * estimated at 110 bits or more.
  */
 const MIN_BITS = 80;
 /** Minimum length of a repeated text, in characters. */
 const REPEATED = 3;
 
 /**
- * Returns whether a token could be random, by estimating the bits that an attacker must guess.
+ * Returns whether a token could be random. It estimates the number of bits that an attacker must guess.
  *
- * Each character adds the binary logarithm of the number of different characters in the token. One that continues a
- * repetition ("abcabc") or a sequence ("aaaa", "4567") adds nothing. Phrases of words are not detected.
+ * Each character adds the binary logarithm of the number of different characters in the token. Characters that continue
+ * a repetition ("abcabc") or a sequence ("aaaa", "4567") add nothing. Phrases of words are not detected.
  */
 export function looksRandom(token: string): boolean {
   const alphabet = new Set(token).size;

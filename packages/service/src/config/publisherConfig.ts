@@ -51,8 +51,8 @@ export interface ChainOptions {
    */
   maxPriorityFee?: string | undefined;
   /**
-   * Maximum cost of a plan, including all its rounds, in ETH as a decimal number. Requires `maxFee`. Default: the
-   * default of `CostLimits`.
+   * Maximum cost of a plan with all its rounds, in ETH as a decimal number. Requires `maxFee`. Default: the default of
+   * `CostLimits`.
    */
   maxCost?: string | undefined;
   /** Maximum cost of all plans within 24 hours, in ETH as a decimal number. Default: no limit. Requires `maxFee`. */
@@ -60,8 +60,8 @@ export interface ChainOptions {
   /** Number of blocks, including the root's own block, after which a root is treated as published. Default: 1. */
   confirmations?: number | undefined;
   /**
-   * The stores of Merkle-tree files: a folder or `s3://<bucket>/<prefix>` for each region, or one for all, in which
-   * `{region}` stands for the region.
+   * The stores of Merkle-tree files: a folder or `s3://<bucket>/<prefix>` for each region. It can also be one text for
+   * all regions, in which `{region}` stands for the region.
    */
   files: string | Record<Region, string>;
 }

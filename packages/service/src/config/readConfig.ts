@@ -14,8 +14,8 @@ const NUMBERS = new Set([
 const FLAGS = new Set(["holdOnConflict", "webhooksPrivate", "chain.allowHttp"]);
 
 /**
- * Reads the service's configuration from environment variables. Empty ones are ignored. A variable for the registry
- * owner's key is invalid, because only the publisher may hold that key.
+ * Reads the service's configuration from environment variables. Empty variables are ignored. A variable for the
+ * registry owner's key is invalid, because only the publisher may hold that key.
  * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable, without its value
  * @example
  * ```ts

@@ -75,8 +75,8 @@ export type ResolvedConfig = z.output<typeof schema>;
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_STAGE = "dev";
 /**
- * Maximum length of the stage. The name of an S3 bucket has at most 63 characters, and `bucketName` adds the prefix,
- * three hyphens, the region and the user id.
+ * Maximum length of the stage. The name of an S3 bucket has at most 63 characters. It contains `keyroot`, the stage,
+ * the region and the user id, which three hyphens separate (`newUser.ts`).
  */
 const MAX_STAGE = 63 - "keyroot".length - 3 - "us-west-2".length - 32;
 /** Maximum rejected requests of unknown callers per minute and address. */

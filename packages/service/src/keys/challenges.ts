@@ -9,8 +9,8 @@ import { possessionChallenges } from "./tables.ts";
 type StoredChallenge = typeof possessionChallenges.$inferSelect;
 
 /**
- * A challenge that is not stored yet. `response` is its only valid response, 32 bytes that the database stores only as
- * a hash. It is undefined if the response is a signature.
+ * A challenge that is not stored yet. `response` is its only valid response, in 32 bytes, of which the database stores
+ * only the hash. If the challenge must be answered with a signature, `response` is undefined.
  */
 type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array | undefined };
 
@@ -41,7 +41,7 @@ export async function findChallenge(database: Database, userID: UserID, nonce: s
 }
 
 /**
- * Removes a user's challenge when it is answered, because this is possible only once.
+ * Removes a user's challenge when it is answered, because each challenge can be answered only once.
  * @param transaction a transaction in the user's region. Commit it even if the response was wrong
  * @returns whether the user had this challenge
  */

@@ -12,13 +12,13 @@ import type { User } from "../users/newUser.ts";
 export type ConflictingKey = Omit<typeof conflictingKeys.$inferSelect, "userID" | "decided">;
 
 /**
- * Maximum number of undecided keys per user that were offered without a proof of possession. A single one makes the
- * user's key undecided.
+ * Maximum number of undecided keys per user that were offered without a proof of possession. One such key is enough to
+ * make the user's key undecided.
  */
 export const MAX_OFFERED = 10;
 /**
- * Maximum number of withdrawn keys per user that still await a decision. They are counted separately from keys that
- * were only offered, because their possession was proven.
+ * Maximum number of withdrawn keys per user that still await a decision. The user proved possession of these keys, so
+ * they are counted separately from keys that were only offered.
  */
 export const MAX_WITHDRAWN = 100;
 
@@ -55,7 +55,9 @@ export function listUndecided({ regions }: Databases, { region, userID }: User):
     .orderBy(offered, keyID);
 }
 
-/** @returns false if the key is already recorded or the user has the maximum number of keys of its kind */
+/**
+ * @returns false if the key is already recorded, or if the user has the maximum number of keys of its kind
+ */
 async function addConflicting(transaction: Database, key: ConflictingKey & { userID: UserID }): Promise<boolean> {
   const [undecided] = await transaction
     .select({ keys: count() })

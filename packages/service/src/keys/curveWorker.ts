@@ -17,7 +17,8 @@ export type CurveResult = MadeChallenge | boolean;
 /** The result of a job, or the reason why the key is rejected. Other errors end the thread. */
 export type CurveAnswer = { result: CurveResult } | { refused: { code: string; message: string } };
 
-// Give the main thread priority over this one. Only Linux has a priority for each thread (`man 2 setpriority`, NOTES).
+// Give the main thread priority over this one. Only on Linux does each thread have its own priority (`man 2
+// setpriority`, NOTES).
 if (platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const port = parentPort;

@@ -19,8 +19,8 @@ interface WaitingJob extends PromiseWithResolvers<CurveAnswer> {
 }
 
 /**
- * Runs curve arithmetic, which takes 2 to 7 ms per key, in separate threads that start with the first jobs. Partners
- * take turns, and a partner with too many waiting jobs cannot add further ones.
+ * Runs curve arithmetic, which takes 2 to 7 ms per key, in separate threads. The threads start with the first jobs.
+ * Partners take turns. A partner with too many waiting jobs cannot add more.
  */
 export class CurveWorkers implements AsyncDisposable {
   readonly #waiting = new FairQueue<WaitingJob>(MAX_WAITING);

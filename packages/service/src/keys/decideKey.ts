@@ -42,7 +42,7 @@ export async function approveKey(
 }
 
 /**
- * Removes a user's pending key: with the action `key.withdrawn` at the user's request, or `key.discarded` at the
+ * Removes a user's pending key. The action is `key.withdrawn` at the user's request, and `key.discarded` at the
  * partner's. A removal by the partner also marks all conflicting keys of the user as decided.
  */
 export function withdrawOrDiscardKey(

@@ -17,9 +17,9 @@ import { users } from "../users/tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 
 /**
- * Erases a user in one transaction: the tokens, salt, challenges, key history and account, and also the key, unless a
- * publisher has taken it. The user's row is kept, so that the id cannot be used again. Repeating the call has no
- * effect.
+ * Erases a user in one transaction: the tokens, salt, challenges, key history and account. The key is also erased,
+ * unless a publisher has taken it. The user's row is kept, so that the id cannot be used again. Repeating the call has
+ * no effect.
  * @returns undefined if the partner has no such user. `keyRemains`: whether the key is kept, because it is on the chain
  *   or a publisher has taken it
  */

@@ -1,7 +1,4 @@
-/**
- * A queue in which owners take turns, so that an owner with many jobs delays every other owner by at most one job per
- * turn.
- */
+/** A queue in which owners take turns. An owner with many jobs delays every other owner by at most one job per turn. */
 export class FairQueue<Job> {
   readonly #maxPerOwner: number;
   /** The waiting jobs of each owner, in the order of the owners' turns. */

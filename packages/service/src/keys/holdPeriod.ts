@@ -15,19 +15,20 @@ export interface PublishableOptions {
 }
 
 /**
- * The condition that a key's user is deactivated. It is SQL text, because drizzle omits table names in queries of one
- * table.
+ * The condition that a key's user is deactivated. It is written as SQL text, because drizzle omits table names in
+ * queries of a single table.
  */
 export const isOfDeactivated = sql`exists (select from users where users.user_id = coalesce(public_keys.account, public_keys.user_id) and users.deactivated is not null)`;
 
 /**
  * The condition that a key must not be published, because its partner is suspended or its user is deactivated. Revoked
- * tokens do not matter, because a user may lose a device after registering the key.
+ * tokens do not block it, because a user may lose a device after registering the key.
  */
 export const isBlocked = sql`(exists (select from suspensions where suspensions.biz_id = public_keys.biz_id) or ${isOfDeactivated})`;
 
 /**
- * Returns the end of a key's hold period in milliseconds since 1970, or null as long as the partner must decide.
+ * Returns the end of a key's hold period in milliseconds since 1970. Returns null while the key waits for the partner's
+ * decision.
  * @param holdOnConflict whether a key that conflicts with another key waits for the partner's decision
  */
 export function holdEndOf(
@@ -43,8 +44,8 @@ export function isUndecided(holdOnConflict: boolean): SQL {
 }
 
 /**
- * The condition for publishing a pending key: its hold period is over, no publisher has taken it, the user is active,
- * and the partner is not suspended.
+ * The condition for publishing a pending key. Its hold period must be over, the user must be active, the partner must
+ * not be suspended, and no publisher may have taken the key.
  */
 export function isPublishable(options: PublishableOptions): SQL | undefined {
   return and(

@@ -20,8 +20,8 @@ import {
 } from "./possessionCheck.ts";
 
 /**
- * Maximum number of attempts per user and minute at one replica. A registration is one attempt, and so is an offer of
- * another key.
+ * Maximum number of attempts per user and minute at one replica. A registration counts as an attempt, and so does
+ * offering another key.
  */
 const ATTEMPTS_PER_MINUTE = 10;
 const ATTEMPTS = "attempts to register a key";
@@ -42,9 +42,9 @@ export interface KeyRegistrationOptions {
 }
 
 /**
- * Registers users' public keys. Curve arithmetic is done in separate threads, in which partners take turns. A repeated
- * registration needs none, because the database is queried first. Each user has a limited number of attempts per
- * minute.
+ * Registers users' public keys. Curve arithmetic runs in separate threads, in which partners take turns. Each user has
+ * a limited number of attempts per minute. The database is queried first, so a repeated registration needs no
+ * arithmetic.
  */
 export class KeyRegistration implements AsyncDisposable {
   readonly #options: KeyRegistrationOptions;
@@ -105,8 +105,8 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /**
-   * Registers a user's key on the partner's authority, which is possible only for keys that cannot prove possession.
-   * Repeating the call has no effect.
+   * Registers a user's key on the partner's authority. Only keys that cannot prove possession are accepted. Repeating
+   * the call has no effect.
    * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, RATE_LIMITED; ArgumentError KEY_ID_MISMATCH and
    *   the codes of `checkPublicKey`
    */
@@ -121,9 +121,9 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /**
-   * Checks the proof of possession of a key. Hashes of documents need none.
-   * @returns a function to call in the transaction that adds the key. It ends the challenge, and returns undefined for
-   *   a wrong response
+   * Checks the proof of possession of a key. Hashes of documents need no proof.
+   * @returns a function to call in the transaction that adds the key. It ends the challenge, and returns undefined if
+   *   the response was wrong
    * @throws ServiceError POSSESSION_REQUIRED; ArgumentError with the codes of `checkPublicKey`
    */
   async prove(

@@ -57,7 +57,7 @@ export async function makeChallenge(
 }
 
 /**
- * Checks the response to a challenge. This cannot be part of a transaction, because signatures are verified in a
+ * Checks the response to a challenge. The check cannot be part of a transaction, because signatures are verified in a
  * separate thread. Call `takeChallenge` in the transaction that adds the key.
  * @param service the service's URL in the app
  */

@@ -16,7 +16,9 @@ export interface Registration {
 }
 
 export interface RegisteredKey extends KeyRecord, Pick<Registration, "possession"> {
-  /** Users can withdraw a pending key. A publisher has taken a submitted one, and a published one is on the chain. */
+  /**
+   * The user can withdraw a pending key. A submitted key was taken by a publisher, and a published key is on the chain.
+   */
   state: "pending" | "submitted" | "published";
   /** End of the hold period. Null while the partner must decide. */
   holdEndsAt: number | null;

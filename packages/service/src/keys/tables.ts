@@ -24,8 +24,8 @@ import { users } from "../users/tables.ts";
  * The roots of a region's Merkle trees. These columns are null until the root is published:
  * - the transaction and the block in which the root was found on the chain;
  * - `confirmed`: when the root's file was first verified against the chain;
- * - `checked`: when it was last checked;
- * - `difference`: the error code of that check, or null if the chain, the file and the database agreed;
+ * - `checked`: when the root was last checked;
+ * - `difference`: the error code of the last check, or null if the chain, the file and the database agreed;
  * - `gas_used` and `cost` (in wei) of the transaction that gave the root to `added_count` users.
  */
 export const batches = pgTable(
@@ -52,8 +52,8 @@ export const batches = pgTable(
 );
 
 /**
- * The condition that a root belongs to a batch that is not on the chain. It uses indexes, so the query's time does not
- * depend on the number of other keys.
+ * The condition that a root belongs to a batch that is not on the chain. It uses indexes, so the time of the query does
+ * not grow with the number of other keys.
  */
 export function isInOpenBatch(root: PgColumn): SQL {
   return sql`${root} = any(array(select root from batches where block_number is null))`;
@@ -91,8 +91,8 @@ export const publicKeys = pgTable(
     index("public_keys_by_root").on(table.root),
     index("public_keys_of_account").on(table.account).where(isNotNull(table.account)),
     index("pending_public_keys").on(table.bizID, table.userID).where(isNull(table.root)),
-    // The `pending_keys_by_time` index is in storage order. With the `pending_public_keys` index, listing all pending
-    // keys would read one page per key.
+    // The `pending_keys_by_time` index has the order in which rows are stored. With the `pending_public_keys` index, a
+    // list of all pending keys would read one page per key.
     index("pending_keys_by_time").on(table.bizID, table.holdEndsAt).where(isNull(table.root)),
     index("publishable_keys").on(table.holdEndsAt, table.region).where(isNull(table.root)),
   ],
@@ -109,10 +109,10 @@ export const accounts = pgTable("accounts", {
 
 /**
  * The signed key statements of accounts, in the user's region. A statement is open while `objected`, `taken` and
- * `settled` are null, and an account has at most one open statement.
+ * `settled` are null. An account has at most one open statement.
  * - `slot_id`: the id under which the key is published.
- * - `key_id`: VOID for a void statement, whose hold period ends at `hold_ends_at`. The keys of other statements have
- *   hold periods of their own.
+ * - `key_id`: the key's id, or VOID for a void statement. The hold period of a void statement ends at `hold_ends_at`.
+ *   The keys of other statements have their own hold periods.
  * - `objected`: the time of the objection, with its text if a recovery key signed it.
  * - `approved`: when the partner overruled objections.
  * - `taken`: when another key was found in the slot.
@@ -157,14 +157,14 @@ export const isOpenStatement = and(
 export const VOID = "void";
 
 /**
- * The condition that no publisher has taken a key. Publishers and removals share it, so only one of two concurrent
- * calls succeeds.
+ * The condition that no publisher has taken a key. Publishing a key and removing it both require this condition, so
+ * only one of two concurrent calls succeeds.
  */
 export const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
 
 /**
- * Conflicting keys, in the user's region: they were withdrawn, or were offered for a user with another key. `decided`
- * is when the partner discarded or approved the user's key, and null until then.
+ * Conflicting keys, in the user's region. They were withdrawn, or were offered for a user with another key. `decided`
+ * is when the partner approved or discarded the user's key. It is null until then.
  */
 export const conflictingKeys = pgTable(
   "conflicting_keys",

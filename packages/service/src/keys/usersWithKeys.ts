@@ -66,8 +66,8 @@ export class UsersWithKeys {
   }
 
   /**
-   * Lists one page of a partner's users, the newest first. With `state` or `prefix`, they are in the order of their
-   * ids, and each call reads a limited number of ids, so a page may be short or even empty although more follow.
+   * Lists one page of a partner's users, newest first. With `state` or `prefix`, users have the order of their ids, and
+   * each call reads a limited number of ids. Such a page may be short or even empty although more users follow.
    * @returns `next` is null if no page follows
    */
   async list(bizID: string, filter: UserFilter, now: number) {
@@ -124,7 +124,10 @@ export class UsersWithKeys {
     };
   }
 
-  /** Returns the time at which a user was created. For an unknown user it is 0, before which no user was created. */
+  /**
+   * Returns the time at which a user was created. For an unknown user it returns 0, and no user was created before that
+   * time.
+   */
   async #createdOf(id: UserID): Promise<number> {
     const [found] = await readAll(regionalDatabases(this.#databases), (database) =>
       database.select({ created: users.created }).from(users).where(eq(users.userID, id)),
@@ -133,8 +136,8 @@ export class UsersWithKeys {
   }
 
   /**
-   * Filters ids by state, with one query per region: `unregistered` keeps users without a key, and `published` those
-   * with a key in a batch.
+   * Filters ids by state, with one query per region. `unregistered` keeps users without a key, and `published` keeps
+   * users with a key in a batch.
    */
   async #withState(ids: readonly ID[], state: ListedState | undefined): Promise<readonly ID[]> {
     if (state !== "unregistered" && state !== "published") return ids;
@@ -167,8 +170,8 @@ export class UsersWithKeys {
   }
 
   /**
-   * Reads ids with one query per condition. For conditions combined with `or`, PostgreSQL would read all keys of the
-   * partner.
+   * Reads ids with one query per condition. If a single query combined the conditions with `or`, PostgreSQL would read
+   * all keys of the partner.
    */
   async #readKeyIDs(bizID: string, candidates: (SQL | undefined)[], { after, prefix = "" }: IDRange, limit: number) {
     const isNext = and(

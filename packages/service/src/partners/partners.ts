@@ -90,7 +90,7 @@ export class PartnerStore {
   }
 
   /**
-   * Returns a partner with the numbers of its users, tokens and keys.
+   * Returns a partner, with the numbers of its users, tokens and keys.
    * @returns undefined if there is no such partner
    */
   async get(bizID: string): Promise<PartnerSummary | undefined> {
@@ -137,7 +137,8 @@ export class PartnerStore {
   }
 
   /**
-   * Suspends a partner. All replicas then reject its tokens and those of its users. Repeating the call has no effect.
+   * Suspends a partner. All replicas then reject the tokens of the partner and of its users. Repeating the call has no
+   * effect.
    *
    * The home database is changed first. If a regional database is unreachable, the call fails, although lists already
    * show the partner as suspended.
@@ -153,8 +154,8 @@ export class PartnerStore {
   }
 
   /**
-   * Ends a suspension. The hold periods of the partner's pending keys start again. The home database is changed last,
-   * so that lists show the partner as suspended until all databases accept its tokens.
+   * Ends a suspension. The hold periods of the partner's pending keys start again. The home database is changed last.
+   * Therefore lists show the partner as suspended until all databases accept its tokens.
    */
   async resume(bizID: string, now: number, author: Author): Promise<void> {
     for (const database of allDatabases(this.#databases).reverse())

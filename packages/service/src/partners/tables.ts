@@ -13,8 +13,8 @@ export const partners = pgTable("partners", {
 });
 
 /**
- * Suspended partners. Each of them has a row in every database, because the service checks a token only in the database
- * that contains it.
+ * Suspended partners. Every database has a row for each of them, because the service checks a token only in the
+ * database that contains the token.
  */
 export const suspensions = pgTable("suspensions", {
   bizID: text("biz_id").primaryKey(),
@@ -23,8 +23,8 @@ export const suspensions = pgTable("suspensions", {
 
 /**
  * The number of each partner's user ids, in the home database. Each partner has several rows, so that concurrent
- * inserts rarely wait for each other. A trigger of `user_ids` updates one of them in the transaction that inserts an
- * id.
+ * inserts rarely wait for each other. The transaction that inserts a user id also updates one of these rows, by a
+ * trigger of `user_ids`.
  */
 export const userCounts = pgTable(
   "user_counts",

@@ -14,9 +14,9 @@ import { users } from "../users/tables.ts";
 import type { ChainConnection } from "./chainConnection.ts";
 
 /**
- * The time in ms between the confirmation of a changed key on the chain and the update of the account file. Meanwhile,
- * contacts who read an older block still verify the earlier key, and all others find the change in the next file. Most
- * of this time is for light clients, which are 13 to 19 minutes behind.
+ * The time in ms from the confirmation of a changed key on the chain until the account file is updated. In this time,
+ * contacts who read an older block still verify the earlier key, and all others find the change in the next file. Light
+ * clients need most of this time, because they are 13 to 19 minutes behind.
  */
 export const SETTLE_MS = 30 * 60 * 1000;
 
@@ -42,9 +42,9 @@ export class AccountPublisher {
   }
 
   /**
-   * Stores the account files of the users with these published ids before the ids' root is sent, so that everyone who
-   * finds the root on the chain also finds the statement.
-   * @param ids user ids and ids of slots
+   * Stores the account files of users before their keys are published. Everyone who then finds the root on the chain
+   * also finds the statement.
+   * @param ids the user ids and ids of slots that are about to get a root
    */
   async storeBefore(ids: readonly UserID[]): Promise<void> {
     const rows = await this.#database
@@ -57,9 +57,9 @@ export class AccountPublisher {
   }
 
   /**
-   * Completes the changes that are due: published keys after `SETTLE_MS`, and void statements after their hold period
-   * if their slot has a root. A void statement makes an older key valid again, so the account's other keys must have
-   * time to object to it.
+   * Completes the changes that are due. Published keys are due after `SETTLE_MS`. Void statements are due after their
+   * hold period if their slot has a root. A void statement makes an older key valid again, so the account's other keys
+   * must have time to object to it.
    * @param rootsOf reads the roots of ids at a final block, in order
    * @returns the number of completed changes
    */
@@ -112,8 +112,8 @@ export class AccountPublisher {
 }
 
 /**
- * Updates the account files of all regions. Nothing is published meanwhile, and the chain is needed only if a change is
- * open.
+ * Updates the account files of all regions. Nothing is published during the update. The chain is read only if a change
+ * is open.
  * @returns the number of completed changes
  * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes
  */

@@ -22,11 +22,12 @@ export interface ImportOptions {
 }
 
 /**
- * Adds the statements that only the account files contain, for example after a backup was restored. Without them, a
- * slot's key would seem to be somebody else's, and a thief of a recovery key could declare the slot void.
+ * Adds statements that the database does not have but the account files do, for example after a backup was restored.
+ * Without these statements, the key in a slot would look like somebody else's. In addition, a thief of a recovery key
+ * could declare the slot void.
  *
- * It adds only statements that the account's recovery keys signed and whose slots have a root on the chain. All others
- * must be submitted again.
+ * It adds only statements that the account's recovery keys signed and whose slots have a root on the chain. All other
+ * statements must be submitted again.
  * @returns the slots of the added statements, with their roots
  */
 export async function importStatements(options: ImportOptions): Promise<Map<UserID, string>> {
@@ -50,8 +51,8 @@ export async function importStatements(options: ImportOptions): Promise<Map<User
 }
 
 /**
- * Returns, in order, a file's statements that the database does not have and whose slots have a root. A false file has
- * none.
+ * Returns the statements of a file that the database does not have and whose slots have a root, in order. An invalid
+ * file has no statements.
  */
 async function findMissing(
   { databases, keyType, rootsOf }: ImportOptions,

@@ -42,7 +42,7 @@ export interface KeyPublisherOptions {
   now?: () => number;
   /**
    * Receives each difference that a round finds, and the error of the failed check. KEY_DIFFERS means that another
-   * publisher published another key for a user, which then replaces the registered one.
+   * publisher published a different key for a user. The published key then replaces the registered one.
    */
   onDifference?: (difference: Difference, error: unknown) => void;
   /** Receives the error of each region whose keys could not be published. */
@@ -96,11 +96,11 @@ export class KeyPublisher {
 
   /**
    * Publishes all keys whose hold period has ended, region by region. If a region fails, the others are still
-   * published, and then the error of the first failed region is thrown.
+   * published. Then the error of the first failed region is thrown.
    *
    * Each region first finishes its unfinished plan with the plan's own roots. Keys in a plan can no longer be
-   * withdrawn. The process may end at any time, because the plan is in the database and the next call reads its
-   * progress from the chain.
+   * withdrawn. The process may end at any time: the plan is in the database, and the next call reads its progress from
+   * the chain.
    * @param author the actor in the audit log. Default: the service
    * @throws ArgumentError PUBLISHER_RUNNING if another replica is publishing, and the errors of the operator package's
    *   `publish` function
@@ -110,8 +110,8 @@ export class KeyPublisher {
   }
 
   /**
-   * Takes the waiting requests to publish now, if there are any. If the process ends or loses the lease, they stay open
-   * for the next publisher.
+   * Takes the waiting requests to publish now, if there are any. If the process ends or loses the lease, the requests
+   * stay open for the next publisher.
    * @throws ArgumentError PUBLISHER_RUNNING if another publisher is publishing
    */
   async publishRequested(): Promise<void> {
@@ -199,7 +199,7 @@ export class KeyPublisher {
 
   /**
    * Counts the registered keys that the next call of `publish` would publish.
-   * @param overdueSeconds counts only keys that could have been published at least this many seconds ago
+   * @param overdueSeconds counts only keys that have been publishable for at least this many seconds
    */
   countPublishable(overdueSeconds?: number): Promise<number> {
     return countPublishable(this.#databases, { holdOnConflict: this.#options.holdOnConflict }, overdueSeconds);
@@ -214,8 +214,9 @@ export class KeyPublisher {
   }
 
   /**
-   * Compares published roots with the chain and the roots' files, except those that were compared within the last 24
-   * hours. A call ends after 10 minutes, so that keys can be published, and the next one continues.
+   * Compares published roots with the chain and the roots' files. It skips roots that were compared within the last 24
+   * hours. A call ends after 10 minutes so that keys can be published, and the next call continues with the remaining
+   * roots.
    * @throws ArgumentError PUBLISHER_RUNNING if a replica is publishing, and the errors of the `recheck` function
    */
   recheck(): Promise<Recheck> {
@@ -228,8 +229,8 @@ export class KeyPublisher {
   }
 
   /**
-   * Adds published keys and accounts' statements that the databases do not have, and replaces keys that differ. Call it
-   * after a backup is restored.
+   * Adds published keys and account statements that the databases do not have, and replaces keys that differ from the
+   * published ones. Call it after a backup is restored.
    * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes, and the errors of `reconcile`
    */
   reconcile(): Promise<Reconciliation> {
@@ -256,9 +257,9 @@ export class KeyPublisher {
   }
 
   /**
-   * Records the roots that this round published, and users' roots from other publishers. A key is recorded only after
-   * the root's file is verified and the root is read at a final block. All other roots are tried again in the next
-   * round.
+   * Records the roots that this round published, and roots that other publishers gave to users. A key is recorded only
+   * after the root's file is verified and the root is read at a final block. Roots that are not recorded are tried
+   * again in the next round.
    */
   async #confirm(
     region: Region,

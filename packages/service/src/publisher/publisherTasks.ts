@@ -14,7 +14,7 @@ const REPORT_MS = 30_000;
 
 /**
  * Returns the tasks of a publisher: publish on request, compare published roots, update account files, publish on
- * schedule, and report. All but reporting need the lease, so they run one after the other.
+ * schedule, and report. All tasks except reporting need the lease, so they run one after the other.
  * @param schedule undefined if the publisher publishes only on request
  */
 export function publisherTasks(
@@ -66,8 +66,8 @@ export function reporter(publisher: Pick<KeyPublisher, "report">, logger: Pick<F
 }
 
 /**
- * Makes tasks wait for each other. Publishing and comparing need the same lease, so if their timers ended at the same
- * time, one of them would fail in every round.
+ * Makes tasks wait for each other. Publishing and comparing need the same lease. If both started at the same time, one
+ * of them would fail in every round.
  */
 export function inTurn(tasks: readonly RepeatedTask[]): RepeatedTask[] {
   let previous: Promise<void> = Promise.resolve();

@@ -19,7 +19,8 @@ export interface RebuiltAccountFiles {
 
 /**
  * Compares the account files of all users with the databases' statements, and writes files that are missing or older. A
- * file with a newer statement is kept, because it may be the only copy if a database was restored from a backup.
+ * file with a newer statement is kept. If a database was restored from a backup, this file may be the only copy of the
+ * statement.
  * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and the errors of the stores
  */
 export async function rebuildAccountFiles(

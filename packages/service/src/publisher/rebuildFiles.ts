@@ -24,7 +24,7 @@ const PAGE = 100;
 const CONCURRENT_FILES = 4;
 
 /**
- * Verifies the files of all published roots, in the store of the users' region, and rebuilds missing and damaged ones
+ * Verifies the files of all published roots in the store of the users' region. Missing and damaged files are rebuilt
  * from the databases' keys. A rebuilt file has the same root and the same bytes as the original.
  * @param keyType the type of the registry's keys. Default: `curve41417`
  * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and the errors of the stores
@@ -92,8 +92,7 @@ async function listRoots(database: Database, region: Region, after: string): Pro
 }
 
 /**
- * Returns the keys under a root from all regions, because another publisher may have put keys from several regions into
- * one file.
+ * Returns the keys under a root from all regions. Another publisher may have put keys of several regions into one file.
  */
 function recordsOf(root: string, databases: Databases): Promise<KeyRecord[]> {
   const { userID, pubKey, keyID } = publicKeys;

@@ -10,7 +10,8 @@ import type { RootCheck } from "./rootCheck.ts";
 export interface Recheck {
   roots: number;
   /**
-   * The number of keys that the database recorded as published but that are not on the chain. They are submitted again.
+   * The number of keys that the database recorded as published although they are not on the chain. They are submitted
+   * again.
    */
   lost: number;
   /** Roots that the check could not confirm. */
@@ -27,9 +28,9 @@ export interface RecheckOptions {
 const PAGE = 100;
 
 /**
- * Compares published roots with the chain and the Merkle-tree files, and corrects the database: keys that are not on
- * the chain are submitted again, and stored keys that differ from the published ones are replaced. The caller must hold
- * the publisher's lease.
+ * Compares published roots with the chain and the Merkle-tree files, and corrects the database. Keys that are not on
+ * the chain are submitted again. Stored keys that differ from the published ones are replaced. The caller must hold the
+ * publisher's lease.
  * @param before compares only roots that were last checked before this time
  * @param until starts no comparison after this time. Default: no limit
  * @throws TransportError if an endpoint does not respond. The next call continues with the remaining roots
@@ -56,8 +57,8 @@ export async function recheck(options: RecheckOptions, before: number, until = I
 
 /**
  * Compares one root.
- * @param unconfirmedAt the check time to record if the root's data are unavailable. It is later than those of all other
- *   due roots, so that they are compared first
+ * @param unconfirmedAt the check time to record if the root's data are unavailable. It is later than the check times of
+ *   all other due roots, so that the other roots are compared first
  * @returns the number of lost keys, and the error code of the check
  */
 export async function recheckRoot(
@@ -83,9 +84,9 @@ export async function recheckRoot(
 }
 
 /**
- * Returns the error code of a root's failed check, so that the other roots can be compared.
+ * Returns the error code of a root's failed check, so that the comparison can continue with the other roots.
  * @throws the error if the comparison was aborted or has a defect; TransportError if the endpoints do not respond at
- * all
+ *   all
  */
 export async function codeOfFailedCheck(error: unknown, check: RootCheck): Promise<string> {
   if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;

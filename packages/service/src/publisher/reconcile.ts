@@ -24,8 +24,8 @@ export interface Reconciliation extends Pick<Recheck, "roots" | "lost"> {
 }
 
 /**
- * Compares the databases with the chain and the Merkle-tree files, in both directions: missing published keys are
- * added, stored keys that differ are replaced, and keys that are not on the chain are submitted again. Run it after a
+ * Compares the databases with the chain and the Merkle-tree files, in both directions. Missing published keys are
+ * added, and stored keys that differ are replaced. Keys that are not on the chain are submitted again. Run it after a
  * restore, because the chain is newer than the backup. The caller must hold the publisher's lease.
  * @throws VerificationError with the codes of `RootCheck.listAddedRoots`; TransportError if the endpoints do not
  *   respond
@@ -69,7 +69,7 @@ async function adoptRoot(
   { databases, publications, now }: RecheckOptions,
   result: Reconciliation,
 ): Promise<void> {
-  // The contract keeps each user's first root, so it is possible that no user in this file has this root.
+  // The contract keeps each user's first root, so it may be that no user in this file has this root.
   if (added === undefined || blockHash === undefined) return;
   const ids = records.map(({ userID }) => userID);
   const owned = await databases.home.select().from(userIDs).where(isAnyOf(userIDs.userID, ids));

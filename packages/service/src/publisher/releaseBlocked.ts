@@ -9,9 +9,9 @@ import type { DatabaseJournal } from "./databaseJournal.ts";
 import { isBlocked } from "../keys/holdPeriod.ts";
 
 /**
- * Removes keys from unsent batches if they must no longer be published: those of deactivated users and of suspended
- * partners' users. They are then pending again, so users can withdraw them and partners can discard them. The other
- * keys of these batches are published in new ones.
+ * Removes keys that must no longer be published from unsent batches: the keys of deactivated users, and of suspended
+ * partners' users. They become pending again, so users can withdraw them and partners can discard them. The other keys
+ * of these batches are published in new batches.
  */
 export async function releaseBlocked(
   database: Database,

@@ -19,8 +19,8 @@ import { TransportError } from "../api/base/errors.ts";
 import type { AddedRoot } from "../publishing/publications.ts";
 
 /**
- * The times in ms for a wait until a block is final: the pause between two requests, and how long the slowest endpoint
- * may show no new block.
+ * The limits in ms for waiting until a block is final: the pause between two requests, and the time after which the
+ * wait ends if the slowest endpoint shows no new block.
  */
 const FINALITY_WAIT = { pollMs: 500, timeoutMs: 60_000, report: () => undefined };
 
@@ -37,10 +37,7 @@ export interface CheckedRoot {
 }
 
 export interface RootCheckOptions {
-  /**
-   * The registry, as read through the first endpoint and through the second, if there is one. Both endpoints must
-   * agree.
-   */
+  /** The registry, read through each endpoint. If there are two endpoints, they must agree. */
   registries: readonly [Registry, ...Registry[]];
   stores: Record<Region, MerkleFileStore>;
   chainId: number;
@@ -60,7 +57,7 @@ export class RootCheck {
 
   /**
    * Returns the newest block that is final at every endpoint.
-   * @param target waits until this block is final. Default: 0
+   * @param target the number of a block that must be final. The call waits for it. Default: 0
    * @throws TransportError FUTURE_BLOCK, NOT_FINAL, and the errors of the endpoints
    */
   async finalBlock(target = 0): Promise<number> {
@@ -151,8 +148,8 @@ export class RootCheck {
   }
 
   /**
-   * Returns the result on which all endpoints agree. If they contradict each other, it reads again first, because one
-   * may be behind.
+   * Returns the result on which all endpoints agree. If they contradict each other, it first reads again, because an
+   * endpoint may be behind.
    * @throws VerificationError QUORUM_NOT_REACHED
    */
   async #agree<T>(read: (registry: Registry) => Promise<T>): Promise<T> {

@@ -30,9 +30,9 @@ export interface StartPublisherOptions extends PublisherConfig {
 }
 
 /**
- * Starts a publisher of registered keys. It publishes on its schedule and on request, compares published roots with the
- * chain and the files, and reports the state of the chain and the stores to the service. It listens on no port. Several
- * publishers may run, but only the one with the lease publishes.
+ * Starts a publisher of registered keys. It publishes on its schedule and on request, and compares published roots with
+ * the chain and the files. It also reports the state of the chain and the stores to the service. It listens on no port.
+ * Several publishers may run, but only the one with the lease publishes.
  * @param options the configuration. Default: `readPublisherConfig(process.env)`
  * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, and the codes of `openSigner`
  */

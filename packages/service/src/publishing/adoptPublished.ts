@@ -21,9 +21,9 @@ export interface Adopted {
 }
 
 /**
- * Replaces users' stored keys with the published ones, because a published key cannot change. A replaced key becomes a
- * conflicting key. An account's slot with another published key is marked as taken instead, because only the owner can
- * authorize a key for it.
+ * Replaces users' stored keys with the published keys, because a published key cannot change. A replaced key becomes a
+ * conflicting key. If another key is published in an account's slot, the slot is marked as taken instead, because only
+ * the owner can authorize a key for it.
  *
  * Users who are erased or missing in the database are skipped. The caller marks the keys as published.
  * @param transaction a transaction in the region
@@ -84,7 +84,7 @@ export async function adoptPublished(
 }
 
 /**
- * Records that a slot holds a different key from the one that its account authorized, so that the owner must sign the
+ * Records that a slot holds a different key than its account authorized. The owner must then sign a statement with the
  * next number.
  */
 async function giveUpSlot(

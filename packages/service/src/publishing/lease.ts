@@ -15,7 +15,7 @@ export type Fenced = <T>(work: (transaction: Database) => Promise<T>) => Promise
 
 /**
  * Runs `work` with the publisher's lease, a row in the home database that expires by the database's clock. Each holder
- * gets a greater fencing token than the one before, whose later writes are then rejected.
+ * gets a greater fencing token than the previous one. From then on, later writes of the previous holder are rejected.
  * @param work receives a function that runs fenced transactions, and a signal that aborts when the lease is lost
  * @throws ArgumentError PUBLISHER_RUNNING if another publisher holds the lease, or took it during `work`
  */

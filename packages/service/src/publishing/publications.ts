@@ -82,7 +82,7 @@ export class PublicationStore {
   }
 
   /**
-   * Records published keys that are missing from the database or differ from those in it.
+   * Records published keys that are missing from the database or differ from its keys.
    * @param records all records of the root's file whose users have this root on the chain
    */
   async adoptPublished(
@@ -188,8 +188,8 @@ export class PublicationStore {
 
   async #setRoot(database: Database, root: string, userIDs: readonly UserID[]): Promise<void> {
     const some = isAnyOf(publicKeys.userID, userIDs);
-    // Another publisher may have published some of the users' keys before this batch's transaction, so the earlier
-    // batches are counted again, too.
+    // Another publisher may have published some of the users' keys before this batch. Therefore the users of these
+    // earlier batches are counted again as well.
     const earlier = await database.selectDistinct({ root: publicKeys.root }).from(publicKeys).where(some);
     await database.update(publicKeys).set({ root }).where(some);
     await countShares(database, [...new Set([root, ...earlier.flatMap((row) => row.root ?? [])])]);

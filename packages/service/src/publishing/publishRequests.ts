@@ -40,8 +40,8 @@ export class PublishRequests {
    * Waits until the publication of a request has ended.
    * @param isSilent whether no publisher has reported lately
    * @param signal stops waiting
-   * @throws ServiceError PUBLISHER_SILENT if no publisher took the request within five seconds and none has reported.
-   * The next publisher still takes the request
+   * @throws ServiceError PUBLISHER_SILENT if no publisher took the request within five seconds and none has reported
+   *   lately. The next publisher to start still takes the request
    */
   async waitFor(id: number, isSilent: () => Promise<boolean>, signal: AbortSignal): Promise<PublishRequest> {
     for (let waitedMs = 0; ; waitedMs += POLL_MS) {

@@ -11,7 +11,7 @@ export interface PublishedBatch {
   block: number;
 }
 
-/** The state of the parts that publishing needs, as the publisher found it. If a part works, its `error` is null. */
+/** The state of the chain and the stores, as the publisher found them. If a part works, its `error` is null. */
 export interface PublisherReport {
   chain: {
     chain_id: number;

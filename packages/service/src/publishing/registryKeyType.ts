@@ -7,8 +7,8 @@ import { registries } from "./tables.ts";
 const NAME = "registry";
 
 /**
- * Checks that the service, its publishers and its commands are configured for the same key type. The first of them to
- * start records it in the home database.
+ * Checks that the service, its publishers and its commands are configured for the same key type. The process that
+ * starts first records its key type in the home database.
  * @throws ArgumentError CONFIGURATION_INVALID
  */
 export async function requireKeyType({ home }: Databases, keyType: KeyTypeName): Promise<void> {

@@ -36,9 +36,9 @@ export const batchShares = pgTable(
 );
 
 /**
- * A partner's publications in a region on one day (UTC), of which `day` is the start: the number of users, the cost in
- * wei, and the number of users without a known cost. Triggers of `batches` and `batch_shares` update the row in the
- * transaction that makes the change.
+ * A partner's publications in a region on one day. `day` is the start of the day (UTC). The row contains the number of
+ * users, the cost in wei, and the number of users without a known cost. Triggers of `batches` and `batch_shares` update
+ * the row in the transaction that makes the change.
  */
 export const publishedDays = pgTable(
   "published_days",
@@ -54,7 +54,7 @@ export const publishedDays = pgTable(
 
 /**
  * The publisher's lease: one row in the home database. It is valid until `until` by the database's clock. `fence` is
- * the fencing token, which increases with every holder, so that writes with an older one are rejected.
+ * the fencing token, which increases with every holder. Writes with an older token are rejected.
  */
 export const publisherLeases = pgTable("publisher_leases", {
   name: text("name").primaryKey(),

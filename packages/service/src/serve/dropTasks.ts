@@ -9,8 +9,8 @@ const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Returns the tasks that delete old data.
- * @param days.auditDays days for which the audit log is kept; 0 keeps all of it
- * @param days.addressDays days for which the audit log keeps callers' IP addresses
+ * @param days.auditDays the number of days for which the audit log is kept; 0 keeps all of it
+ * @param days.addressDays the number of days for which the audit log keeps callers' IP addresses
  */
 export function dropTasks(
   context: ServiceContext,

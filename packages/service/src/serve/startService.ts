@@ -35,8 +35,8 @@ export interface RunningService {
    */
   readonly monitoringUrl: string | undefined;
   /**
-   * Stops the service. /readyz first responds with 503 for `shutdownDelay` seconds. Then no more requests are accepted,
-   * those in progress are finished, and the databases are closed.
+   * Stops the service. /readyz first responds with 503 for `shutdownDelay` seconds. Then the service accepts no more
+   * requests, finishes the requests in progress, and closes the databases.
    */
   close(): Promise<void>;
 }
@@ -152,8 +152,8 @@ async function bind(app: App, host: string, port: number): Promise<string> {
 }
 
 /**
- * Reads the configured keys for webhook secrets. Without any, a database in memory gets a new key, because neither
- * outlives the process.
+ * Reads the configured keys for webhook secrets. If none are configured, a database in memory gets a new key. The key
+ * need not be kept, because the database does not outlive the process.
  * @returns undefined for other databases without keys
  */
 async function webhookKeysOf({ webhookKeys, databaseUrl, databaseFolder }: ResolvedConfig) {

@@ -33,7 +33,7 @@ export interface FileHost {
 }
 
 export interface FileHostOptions {
-  /** The folder with the files, whose layout is that of the URLs. Files may be added while the host runs. */
+  /** The folder with the files. It has the same layout as the URLs. Files may be added while the host runs. */
   dir: string;
   /** More folders with the same layout, for files that `dir` does not contain. */
   otherDirs?: readonly string[];
@@ -43,8 +43,8 @@ export interface FileHostOptions {
 }
 
 /**
- * Serves files from a folder, and accepts no writes. Web pages of any origin may read them. Only these are served,
- * where a root is 64 lowercase hex digits:
+ * Serves files from a folder, and accepts no writes. Web pages of any origin may read them. It serves only the
+ * following files, where a root is 64 lowercase hex digits:
  * - Merkle-tree files: `/<root>.json`, compressed if the folder has `<root>.json.br` and the client accepts Brotli
  * - users' proofs: `/<root>/<userID>.json`
  * - bundles: `/<root>/<userID>.bundle.json`

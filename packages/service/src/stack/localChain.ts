@@ -28,7 +28,7 @@ export interface LocalChainOptions {
 }
 
 /**
- * Starts a simulated chain with JSON-RPC. Its error messages name contracts only if these are already compiled.
+ * Starts a simulated chain with JSON-RPC. Compile the contracts first, so that its error messages can name them.
  * @throws ArgumentError `ARGUMENT_INVALID` if the port is out of range
  * @throws TransportError `PORT_UNAVAILABLE` if there is no port to listen on
  */
@@ -43,8 +43,8 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
   starting.defer(() => connection.close());
   const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
 
-  // Hardhat's server listens on a random port behind a relay on the requested one: it crashes the process if its port
-  // is in use, and its `close` function waits for every WebSocket.
+  // Hardhat's server listens on a random port behind a relay, which listens on the requested port. Without the relay, a
+  // port that is in use would crash the process, and `close` would wait for every WebSocket.
   const inner = await server.listen();
   starting.defer(() => server.close());
   const outer = await listen(relayTo(inner), { host, port });

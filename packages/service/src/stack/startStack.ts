@@ -31,8 +31,8 @@ export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connect
 /** Options of `startStack`. */
 export interface StackOptions {
   /**
-   * The ports to listen on, or 0 for any free port. If a port is in use, the next free one is used. A service or beacon
-   * endpoint without a port is not started. Default: `STACK_PORTS`.
+   * The ports to listen on, or 0 for any free port. If a port is in use, the next free port is used. A service or
+   * beacon endpoint without a port is not started. Default: `STACK_PORTS`.
    */
   ports?: { chain: number; files: number; service?: number; beacon?: number };
   /** Whether to write the project's stack file, by which commands in other processes find the stack. Default: false. */

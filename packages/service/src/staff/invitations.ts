@@ -58,7 +58,7 @@ export class InvitationStore {
   }
 
   /**
-   * Invites a person again, and ends the person's earlier invitation, passkeys and sessions.
+   * Invites a person again. This ends the person's earlier invitation, passkeys and sessions.
    * @returns undefined if the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR if no other administrator could sign in
    */

@@ -82,8 +82,8 @@ export class Passkeys {
   }
 
   /**
-   * Verifies a passkey's signature. With a session, only a passkey of its person is accepted. Without one, any person's
-   * passkey is, because somebody is signing in.
+   * Verifies a passkey's signature. With a session, only the passkeys of its person are accepted. Without one, somebody
+   * is signing in, so any person's passkey is accepted.
    * @throws ServiceError PASSKEY_REFUSED
    */
   async verifyAuthentication(

@@ -49,7 +49,7 @@ export class PasskeyStore {
       const earlier = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (earlier.length >= MAX_PASSKEYS)
         throw new ServiceError(409, "PASSKEY_LIMIT_REACHED", `You have ${MAX_PASSKEYS} passkeys. Remove one first.`);
-      // The first passkey needs no verification, so if two requests start before it exists, only one of them may add a
+      // The first passkey needs no verification. If two requests start before it exists, only one of them may add a
       // passkey.
       if (known === 0 && earlier.length > 0)
         throw new ServiceError(403, "PASSKEY_REFUSED", "Another passkey was added in the meantime. Try again.");

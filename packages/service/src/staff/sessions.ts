@@ -39,8 +39,8 @@ export class SessionStore {
   }
 
   /**
-   * Starts a session, and ends the browser's earlier one.
-   * @param isAdmitted uses up the invitation or the passkey's signature. If it returns false, there is no session
+   * Starts a session, and ends the earlier session of the browser.
+   * @param isAdmitted uses up the invitation or the passkey's signature. If it returns false, no session starts
    */
   start(
     personID: string,
@@ -151,7 +151,7 @@ export class SessionStore {
 /**
  * Records the use of a passkey. Its signature counter must increase (WebAuthn, section 6.1.1), so only one of several
  * requests with the same counter succeeds. Authenticators without a counter always send 0.
- * @returns false if the passkey was removed, or the counter was used before
+ * @returns false if the passkey was removed, or if the counter was used before
  */
 export async function recordUse(database: Database, credentialID: string, counter: number, now: number) {
   const isNewer = or(lt(passkeys.counter, counter), and(eq(passkeys.counter, 0), sql`${counter}::bigint = 0`));

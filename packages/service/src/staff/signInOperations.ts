@@ -196,8 +196,8 @@ export const signInOperations = [
     body: empty,
     answer: passkeyOptions,
     async handle(_body, { context, principal: { session }, request }) {
-      // An invited person adds the first passkey without verification. Each further one requires it, so that nobody
-      // else can add one on an unattended page.
+      // An invited person adds the first passkey without verification. Every further passkey requires it. Otherwise,
+      // anyone could add a passkey on an unattended page.
       if (session.passkeys > 0) {
         await requireVerification(context, session);
         await refuseSuspended(context, session.person.bizID);

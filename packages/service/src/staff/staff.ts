@@ -115,7 +115,7 @@ export function isOf(bizID: string | null): SQL {
 /** A number that no other advisory lock in this database uses. */
 const OPERATOR_LOCK = 7_240_115;
 
-/** Locks the staff of a partner or of the operator, so that concurrent changes to it run one after the other. */
+/** Locks the staff of a partner or of the operator, so that concurrent changes to it wait for each other. */
 export async function lockStaffOf(transaction: Transaction, bizID: string | null): Promise<void> {
   if (bizID === null) {
     await transaction.execute(sql`select pg_advisory_xact_lock(${OPERATOR_LOCK})`);
@@ -130,7 +130,8 @@ export async function lockPerson(transaction: Transaction, bizID: string | null,
 }
 
 /**
- * Locks a person, so that requests that end their access, add a passkey or start a session run one after the other.
+ * Locks a person until the transaction ends. Requests that end the person's access, add a passkey or start a session
+ * therefore wait for each other.
  * @returns undefined if the person was removed
  */
 export function lockStaff(transaction: Transaction, personID: string): Promise<Person | undefined> {

@@ -4,8 +4,8 @@ import { timestampMs } from "../api/database/columns.ts";
 import { partners } from "../partners/tables.ts";
 
 /**
- * People who may sign in, in the home database: to their partner's dashboard if they have a `biz_id`, otherwise to the
- * operator's console. `removed` is null until they are removed.
+ * People who may sign in, in the home database. With a `biz_id`, they sign in to their partner's dashboard, and
+ * otherwise to the operator's console. `removed` is null until the person is removed.
  */
 export const staff = pgTable(
   "staff",
@@ -52,7 +52,7 @@ export const passkeys = pgTable(
 
 /**
  * Dashboard sessions, in the home database. `session_hash` is the SHA-256 of the cookie's value. `verified` is the time
- * of a passkey verification that no change has used yet.
+ * of the last passkey verification, until a change uses it.
  */
 export const sessions = pgTable(
   "sessions",
@@ -67,8 +67,8 @@ export const sessions = pgTable(
 );
 
 /**
- * Unanswered passkey challenges, in the home database. A sign-in challenge belongs to no session, and any other belongs
- * to one.
+ * Unanswered passkey challenges, in the home database. A sign-in challenge belongs to no session, and every other
+ * challenge belongs to one.
  */
 export const passkeyChallenges = pgTable("passkey_challenges", {
   challengeHash: text("challenge_hash").primaryKey(),

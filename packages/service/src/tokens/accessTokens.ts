@@ -57,7 +57,8 @@ export class AccessTokens {
   }
 
   /**
-   * Verifies an access token except for its revocation, which `RefreshTokenStore.refusalOf` checks.
+   * Verifies an access token. It does not check whether the token is revoked, because `RefreshTokenStore.refusalOf`
+   * does.
    * @param kind the only accepted kind of principal
    * @throws ServiceError ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_KIND, ACCESS_TOKEN_INVALID
    */

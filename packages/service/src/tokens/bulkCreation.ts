@@ -20,7 +20,7 @@ export interface WantedUser {
   context?: string | undefined;
 }
 
-/** A user that this request or an earlier one created. `token` is undefined if the request did not ask for a token. */
+/** A user that this request or an earlier one created. `token` is undefined if the request did not ask for one. */
 export interface CreatedUser {
   user: User;
   token?: string | undefined;
@@ -29,8 +29,8 @@ export interface CreatedUser {
 type UserRow = typeof users.$inferSelect;
 
 /**
- * Creates lists of users with one statement per table. The results are the same as if each user were created with a
- * request of its own. `operations.ts` counts the users of a list for the rate limit.
+ * Creates lists of users with one statement per table. The results are the same as with a separate request for each
+ * user. `operations.ts` counts the users of a list toward the rate limit.
  */
 export class BulkCreation {
   readonly #databases: Databases;
@@ -44,8 +44,8 @@ export class BulkCreation {
   }
 
   /**
-   * Creates users and their refresh tokens. Each region creates either all of its users and tokens or, after a failure,
-   * none, so repeating the call completes the list. With an Idempotency-Key, the same user and context get the same
+   * Creates users and their refresh tokens. Each region creates all of its users and tokens, or none of them after a
+   * failure. Repeating the call completes the list. With an Idempotency-Key, the same user and context get the same
    * token in every list.
    * @returns the result or the error for each user, in the order of the list
    */

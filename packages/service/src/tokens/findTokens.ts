@@ -15,15 +15,15 @@ interface TokenState {
 }
 
 /**
- * Rows for the values of an array parameter, each with a value and its place in the array. PostgreSQL plans this form
- * only once for all array lengths, which matters because planning takes longer than execution.
+ * Rows for the values of an array parameter, each with the value and its place in the array. In this form, PostgreSQL
+ * plans the query only once for all array lengths. This saves time, because planning takes longer than execution.
  */
 const wanted = sql`unnest((select ${sql.placeholder("values")}::text[])) with ordinality as wanted(value, place)`;
 const place = sql<number>`wanted.place::int`;
 
 /**
- * Prepares a search for unrevoked server tokens by a column. The `limit` clause makes PostgreSQL use the column's
- * unique index for each value, even with a plan that it made for an empty table.
+ * Prepares a search for unrevoked server tokens by a column. The `limit` clause makes PostgreSQL look up each value in
+ * the column's unique index. Without it, a plan made for an empty table could read the whole table.
  */
 export function prepareServerTokens(
   home: Database,

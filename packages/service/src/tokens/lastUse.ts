@@ -8,9 +8,9 @@ const DELAY_MS = 1_000;
 const TOKENS_PER_STATEMENT = 1000;
 
 /**
- * Stores the hour in which each refresh token of a table was last used, at most once per token and hour. Requests do
- * not wait for this: one statement per second stores the uses of many tokens. If a replica is killed, the last second's
- * uses are lost.
+ * Stores the hour in which each refresh token of a table was last used, at most once per token and hour. One statement
+ * per second stores the uses of many tokens, and requests do not wait for it. If a replica is killed, the uses of the
+ * last second are lost.
  */
 export class LastUse {
   readonly #database: Database;
@@ -58,8 +58,8 @@ export class LastUse {
     const table = this.#table;
     const { tokenID, lastUsed } = table;
     const isOlder = sql`(${lastUsed} is null or ${lastUsed} < ${hour})`;
-    // Skip locked rows: another replica may lock the same tokens in a different order, so waiting could cause a
-    // deadlock. An update by physical place takes half the time of an update by id.
+    // Skip locked rows, because another replica may lock the same tokens in a different order, and waiting could then
+    // cause a deadlock. An update by physical place takes half the time of an update by id.
     const places = sql`select ctid from ${table} where ${tokenID} = any(${sql.param(ids)}::uuid[]) and ${isOlder} for no key update skip locked`;
     await this.#database
       .update(table)

@@ -35,8 +35,8 @@ import { revokeServerToken, revokeUserToken } from "./revokeToken.ts";
 /** Maximum number of users in one creation request. */
 const MAX_LIST = 500;
 /**
- * Maximum size of a creation request's body in bytes. A user takes at most 1,310 bytes, even if every character of the
- * context is escaped (RFC 8259, section 7).
+ * Maximum size of the body of a creation request in bytes. Each user takes at most 1,310 bytes, even if every character
+ * of the context is escaped (RFC 8259, section 7).
  */
 const MAX_LIST_BODY_BYTES = MAX_LIST * 1536;
 
@@ -116,8 +116,8 @@ export const tokenOperations = [
       // A partner's token must stay on its servers, so web pages of other origins cannot read the response.
       if (principal.kind === "partner") hideFromBrowsers(reply);
       request.actor = actorOf(principal);
-      // A suspended partner's users still get access tokens, with which they can withdraw a pending key that someone
-      // else registered for them.
+      // A suspended partner's users still get access tokens. With these tokens, they can withdraw a pending key that
+      // someone else registered for them.
       const isUserOfSuspended = principal.kind === "user" && refusal === "suspended";
       if (refusal !== undefined && !isUserOfSuspended) throw tokenRefused(refusal);
       await rateLimits.countCaller(principal, reply);

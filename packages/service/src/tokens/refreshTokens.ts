@@ -42,7 +42,7 @@ export class RefreshTokenStore {
 
   /**
    * Finds the principal of a refresh token, and the reason if the token is rejected.
-   * @returns undefined if the token is malformed, unknown, revoked or another partner's
+   * @returns undefined if the token is malformed, unknown, revoked or belongs to another partner
    */
   async principalOf(token: string, bizID: string, now: number) {
     const parsed = parseRefreshToken(token);

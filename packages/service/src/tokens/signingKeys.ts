@@ -28,7 +28,7 @@ export async function makeSigningKey(): Promise<JWK> {
 }
 
 /**
- * Reads a file of signing keys, a JWK Set of private Ed25519 keys of which the first one signs. docs/backup.md
+ * Reads a file of signing keys. It is a JWK Set of private Ed25519 keys, and the first key signs. docs/backup.md
  * describes how to rotate them.
  * @throws ArgumentError FILE_PERMISSIONS, CONFIGURATION_INVALID. The message never contains the file's content
  */

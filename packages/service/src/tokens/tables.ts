@@ -8,8 +8,9 @@ import { users } from "../users/tables.ts";
  * The columns that both tables of refresh tokens have. `token_hash` is the SHA-256 of the token, which is not stored in
  * plain text. `last_used` is the start of the hour in which the token was last used.
  *
- * If the request had an Idempotency-Key, the row also contains the encrypted token for 24 hours. Its encryption key is
- * derived from the Idempotency-Key, which is not stored, so the database alone does not reveal the token.
+ * If the request had an Idempotency-Key, the row also contains the encrypted token for 24 hours. The encryption key is
+ * derived from the Idempotency-Key. The Idempotency-Key itself is not stored, so the database alone does not reveal the
+ * token.
  */
 const refreshToken = () => ({
   tokenID: uuid("token_id").primaryKey(),

@@ -6,13 +6,13 @@ const SECRET_BYTES = 32;
 const FORM = new RegExp(`^(?:krs|kru_(?<region>${REGIONS.join("|")}))_[A-Za-z0-9_-]{43}$`);
 
 /**
- * The kind of a refresh token, which its prefix shows. The prefix of a user's token also contains the user's region.
+ * The kind of a refresh token, which the token's prefix shows. For a user's token, the prefix also contains the region.
  */
 export type RefreshTokenKind = { kind: "partner" } | { kind: "user"; region: Region };
 
 /**
- * Creates a refresh token: `krs_…` for a partner's server, `kru_<region>_…` for a user. Scanners find leaked tokens by
- * the prefix, and the region identifies the database that stores the token.
+ * Creates a refresh token: `krs_…` for a partner's server, `kru_<region>_…` for a user. The prefix helps scanners to
+ * find leaked tokens, and the region says which database stores the token.
  */
 export function makeRefreshToken(kind: RefreshTokenKind): string {
   const prefix = kind.kind === "partner" ? "krs" : `kru_${kind.region}`;

@@ -12,7 +12,8 @@ import { userIDs } from "./tables.ts";
 export type Claim = typeof userIDs.$inferSelect;
 
 /**
- * The owner of ids that are slots of accounts (docs/accounts.md). No partner has this id, so none can use these ids.
+ * The owner of ids that are slots of accounts (docs/accounts.md). No partner has the id "slot", so no partner can use
+ * these ids.
  */
 export const SLOT_OWNER = "slot";
 
@@ -87,7 +88,7 @@ export function byUserID(a: { userID: string }, b: { userID: string }): number {
 
 /**
  * Claims user ids for a partner with a user limit. If the list exceeds the limit, its last ids are not claimed. The
- * partner is locked, so that concurrent claims are counted one after the other.
+ * partner is locked, so that concurrent claims wait for each other and are counted correctly.
  * @param claims the wanted claims, for different ids without a claim
  * @returns the claims of the ids, which may belong to another partner, and the error USER_LIMIT_REACHED for ids without
  *   a claim

@@ -34,8 +34,8 @@ export class UserCreation {
     const insertClaims = prepareClaims(home);
     this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
       const byID = new Map((await insertClaims(claims)).map((row) => [row.userID, row]));
-      // Two claims in a batch may have the same id but different partners. The inserted row names the partner whose
-      // claim succeeded.
+      // Two claims in a batch may have the same id but different partners. The inserted row shows which partner's claim
+      // succeeded.
       return claims.map(({ userID, bizID, region }) => {
         const row = byID.get(userID);
         return row?.bizID === bizID && row.region === region;
@@ -51,10 +51,10 @@ export class UserCreation {
   }
 
   /**
-   * Creates a user, or returns the one that the same partner created earlier in the same region.
+   * Creates a user, or returns the user that the same partner created earlier in the same region.
    *
    * If the region uses the home database, one statement claims the id and inserts the user. Otherwise, the home
-   * database claims the id first, and after a crash between the two statements, the partner's next call inserts the
+   * database first claims the id. If a crash then prevents the second statement, the partner's next call inserts the
    * user.
    * @throws ServiceError USER_ID_TAKEN if the id belongs to another partner or another region; USER_LIMIT_REACHED,
    *   USER_ERASED, USER_DEACTIVATED
@@ -89,7 +89,7 @@ export class UserCreation {
 }
 
 /**
- * Prepares a statement that inserts many users and records the creation of each new one.
+ * Prepares a statement that inserts many users and records the creation of each new user.
  * @param claiming whether the statement also claims the ids, for a region that shares the home database. It then skips
  *   users whose id is already claimed, and users of partners with a user limit
  * @returns a function that returns the inserted user, or undefined if the user was not inserted

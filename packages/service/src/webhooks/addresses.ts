@@ -9,8 +9,8 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 /** The IPv6 network for documentation (RFC 9637). ipaddr.js does not list this network. */
 const DOCUMENTATION = ipaddr.IPv6.parseCIDR("3fff::/20");
 /**
- * The IPv6 network whose last 32 bits are the IPv4 address of a host (RFC 6052, section 2.1). DNS64 returns such
- * addresses.
+ * The IPv6 network of NAT64, in which the last 32 bits of an address are the IPv4 address of a host (RFC 6052, section
+ * 2.1). DNS64 returns such addresses.
  */
 const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
@@ -24,9 +24,10 @@ export class AddressRefusedError extends Error {
 /**
  * Returns whether an IP address is public. The following addresses are not:
  * - loopback, private, link-local, shared (carrier-grade NAT), multicast and reserved addresses;
- * - IPv6 addresses that contain an IPv4 address (mapped, 6to4, Teredo), except 64:ff9b::/96, by which networks with
- *   DNS64 reach all IPv4 hosts: such an address is as public as its IPv4 address;
+ * - IPv6 addresses that contain an IPv4 address (mapped, 6to4, Teredo);
  * - addresses of 64:ff9b:1::/48 (RFC 8215), because each network chooses where they contain the IPv4 address.
+ *
+ * Networks with DNS64 use 64:ff9b::/96 to reach all IPv4 hosts. Such an address is as public as the IPv4 address in it.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -37,8 +38,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Resolves a public host name with DNS. The system's resolver is not used, because it blocks threads of the process, so
- * that a name server that does not respond would delay other work.
+ * Resolves a public host name with DNS. The system's resolver is not used, because it blocks threads of the process. A
+ * name server that does not respond would then delay other work.
  * @param servers the addresses of name servers. Default: the system's name servers
  */
 export async function resolvePublicHost(hostname: string, servers?: readonly string[]): Promise<string[]> {
@@ -58,7 +59,7 @@ export async function resolveAnyHost(hostname: string): Promise<string[]> {
 
 /**
  * Creates a `lookup` function for connections. It resolves a host name, and returns its addresses only if all of them
- * are allowed. The connection uses one of these, so later changes of the DNS name have no effect.
+ * are allowed. The connection uses one of the returned addresses, so a later change of the DNS name cannot redirect it.
  */
 export function checkedLookup(resolve: ResolveHost, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, callback) => {

@@ -14,8 +14,8 @@ const CONCURRENCY = 8;
 /** Number of deliveries that a replica takes at a time. */
 const CLAIMED_AT_ONCE = 32;
 /**
- * The time in ms after which another replica may send a taken delivery. It is enough for all deliveries that were taken
- * together to time out.
+ * The time in ms after which another replica may send a delivery that a replica has taken. It is long enough for all
+ * deliveries that are taken together to time out.
  */
 const VISIBILITY_MS = 90_000;
 /** Maximum number of endpoints to which a replica sends concurrently. */
@@ -34,11 +34,11 @@ export interface DeliveryWorkerOptions {
 }
 
 /**
- * Creates deliveries for events, and sends them to each endpoint separately, so that a slow one does not delay the
+ * Creates deliveries for events, and sends them to each endpoint separately, so that a slow endpoint does not delay the
  * others. Each replica runs one worker.
  *
- * Each delivery is sent at least once: if a process ends before the result is stored, another one sends the delivery
- * again with the same id.
+ * Each delivery is sent at least once. If a process ends before it has stored the result, another one sends the
+ * delivery again with the same id.
  */
 export class DeliveryWorker {
   readonly #options: DeliveryWorkerOptions;

@@ -5,8 +5,8 @@ import { isPublicAddress } from "./addresses.ts";
 const MAX_URL = 2048;
 
 /**
- * Checks the URL of a partner's endpoint, and returns its normal form. IP addresses are checked immediately, but host
- * names only when an event is sent.
+ * Checks the URL of a partner's endpoint, and returns its normal form. An IP address is checked immediately, whereas a
+ * host name is resolved and checked each time an event is sent.
  * @param allowPrivate whether plain http and private addresses are allowed
  * @throws ServiceError WEBHOOK_URL_REFUSED
  */

@@ -35,8 +35,8 @@ const anchorSchema = z.strictObject({
 type Anchor = z.output<typeof anchorSchema>;
 
 /**
- * A partner's position in the events. `seen` is when the partner had last read all events, or began to read if that
- * never happened.
+ * A partner's position in the events. `seen` is when the partner last reached the end of the events. If this never
+ * happened, it is when the partner began to read.
  */
 export const eventCursorSchema = z.strictObject({
   seen: z.int().nonnegative(),
@@ -55,9 +55,9 @@ export class EventStore {
   }
 
   /**
-   * Lists a partner's events after a cursor, oldest first. Within each database, they are in the order of transactions,
-   * and then of insertion. An event is listed only after all earlier transactions in its database have ended, so that
-   * one that is committed late is not skipped.
+   * Lists a partner's events after a cursor, oldest first. Within each database, the events of earlier transactions
+   * come first, and each transaction's events have the order of insertion. An event is listed only after all earlier
+   * transactions in its database have ended, so that an event that is committed late is not skipped.
    * @param cursor the position after which the list begins; undefined lists all stored events
    * @param limit maximum number of events
    * @returns the events, and the cursor after the last one
@@ -76,8 +76,8 @@ export class EventStore {
   }
 
   /**
-   * Checks that no unread event was deleted, and that the database was not restored to an earlier state. Events are
-   * deleted in the order of `position`.
+   * Checks that no unread event was deleted, and that the database was not restored to an earlier state. Otherwise, the
+   * partner would miss events. Events are deleted in the order of `position`.
    */
   async #checkCursor(database: Database, bizID: string, anchor: Anchor | undefined, seen: number, now: number) {
     if (anchor !== undefined) {
@@ -91,8 +91,8 @@ export class EventStore {
       );
       if (state["is_past"] !== true) throw cursorUnknown();
       if (state["is_stored"] === true) return;
-      // Older events are still stored, so the cursor's event was not deleted because of its age: the database was
-      // restored to an earlier state.
+      // Events that are older than the cursor's event are still stored, so that event was not deleted because of its
+      // age. Therefore the database was restored to an earlier state.
       if (state["has_older"] === true) throw cursorUnknown();
     }
     if (seen < now - EVENT_DAYS * DAY_MS + TOLERANCE_MS) throw cursorUnknown();

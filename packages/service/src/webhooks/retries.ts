@@ -15,8 +15,8 @@ const DELAYS_MS = [
 /** Maximum time between the first and the last attempt, in ms. */
 const LAST_MS = 80 * HOUR;
 /**
- * The maximum random extension of a delay, relative to it, so that failed deliveries are not all repeated at the same
- * time.
+ * The maximum random extension of a delay, relative to the delay. It prevents all failed deliveries from being repeated
+ * at the same time.
  */
 const JITTER = 0.1;
 /** Maximum wait in ms that an endpoint may request with Retry-After. */

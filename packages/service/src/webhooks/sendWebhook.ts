@@ -43,8 +43,9 @@ export interface WebhookResponse {
 }
 
 /**
- * Sends events as Standard Webhooks (standardwebhooks.com), only to public addresses unless `allowPrivate` is set. It
- * does not follow redirects, and limits the duration of each request and the size of each response.
+ * Sends events as Standard Webhooks (standardwebhooks.com). It sends them only to public addresses unless
+ * `allowPrivate` is set. It does not follow redirects, and limits the duration of each request and the size of each
+ * response.
  */
 export class WebhookSender implements Disposable {
   readonly #allowPrivate: boolean;
@@ -66,7 +67,7 @@ export class WebhookSender implements Disposable {
   }
 
   /**
-   * Sends an event once. Never throws.
+   * Sends an event once. It never throws.
    * @param secrets each secret adds a signature
    * @returns the response, or the reason why none was received
    */

@@ -62,8 +62,8 @@ export const webhookEndpoints = pgTable(
 );
 
 /**
- * The secrets that sign an endpoint's deliveries, in the home database. Each one is encrypted with the configured
- * webhook key `key_id`. A replaced secret signs until the time `until`.
+ * The secrets that sign an endpoint's deliveries, in the home database. Each secret is encrypted with the configured
+ * webhook key `key_id`. A replaced secret still signs until the time `until`.
  */
 export const webhookSecrets = pgTable(
   "webhook_secrets",
@@ -87,8 +87,8 @@ export const webhookSecrets = pgTable(
  * - `due`: the time at which a pending delivery is sent next.
  * - `error`: the reason for the last failure.
  *
- * A replica that sends a delivery increases `claim`, and sets `due` to the time when another replica may take over. Its
- * result changes nothing if it arrives after that.
+ * A replica that sends a delivery increases `claim`, and sets `due` to the time when another replica may take over. If
+ * the replica's result arrives after another one took over, the result changes nothing.
  */
 export const webhookDeliveries = pgTable(
   "webhook_deliveries",

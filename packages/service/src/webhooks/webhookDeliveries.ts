@@ -10,8 +10,8 @@ const DISPATCHED_AT_ONCE = 500;
 /** Maximum number of rows per DELETE statement. */
 const DELETED_AT_ONCE = 1000;
 /**
- * The tolerance in ms for differences between the replicas' clocks. An endpoint also receives events up to this much
- * older than itself.
+ * The tolerance in ms for differences between the replicas' clocks. An endpoint therefore also receives events that
+ * seem to be older than the endpoint by up to this time.
  */
 const CLOCK_TOLERANCE_MS = 60_000;
 
@@ -51,8 +51,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Stores deliveries for the oldest events that have none, even for endpoints of suspended partners. Two replicas can
-   * do this at the same time.
+   * Stores deliveries for the oldest events that have none. Endpoints of suspended partners also get deliveries. Two
+   * replicas can call this at the same time.
    * @returns whether more events without deliveries may exist
    */
   async dispatch(database: Database, now: number): Promise<boolean> {
@@ -88,8 +88,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Lists the endpoints that have a due delivery. It reads a few index entries per endpoint, however many deliveries
-   * are due.
+   * Lists the endpoints that have a due delivery. It reads only a few index entries per endpoint, even if many
+   * deliveries are due.
    */
   async endpointsDue(database: Database, now: number): Promise<string[]> {
     const result = await database.execute(sql`
@@ -107,7 +107,7 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Takes due deliveries of an endpoint, which no other process can take before `now + visibilityMs`.
+   * Takes due deliveries of an endpoint. No other process can take them before `now + visibilityMs`.
    * @param limit maximum number of deliveries
    */
   async claim(
@@ -262,8 +262,8 @@ export class WebhookDeliveryStore {
           sql`delete from events where at < ${before} and position in (${oldest}) returning 1`,
         );
         deleted = rowsOf(result);
-        // Continue even if fewer rows than the limit were deleted: replicas' clocks differ, so one of the rows with the
-        // lowest positions may be newer than `before`.
+        // Continue even if fewer rows than the limit were deleted. Because replicas' clocks differ, one of the rows
+        // with the lowest positions may be newer than `before`, and older rows may follow it.
       } while (deleted.length > 0);
     }
   }

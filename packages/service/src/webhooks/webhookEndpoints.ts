@@ -45,8 +45,8 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Checks that all stored secrets can be decrypted. Those encrypted with an earlier key are encrypted again with the
-   * first.
+   * Checks that all stored secrets can be decrypted. Secrets that are encrypted with an earlier key are encrypted again
+   * with the first key.
    * @throws ArgumentError CONFIGURATION_INVALID
    */
   async checkKeys(): Promise<void> {
@@ -64,7 +64,7 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Adds an endpoint, or returns the one that an earlier request with the same Idempotency-Key added.
+   * Adds an endpoint, or returns the endpoint that an earlier request with the same Idempotency-Key added.
    * @throws ServiceError WEBHOOKS_DISABLED, WEBHOOK_LIMIT_REACHED, IDEMPOTENCY_KEY_REUSED
    */
   async create(
@@ -168,7 +168,7 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Replaces an endpoint's secret. The earlier ones also sign for another 24 hours.
+   * Replaces an endpoint's secret. Earlier secrets also sign deliveries for another 24 hours.
    * @returns undefined if the partner has no such endpoint
    * @throws ServiceError WEBHOOKS_DISABLED, WEBHOOK_LIMIT_REACHED, IDEMPOTENCY_KEY_REUSED
    */

@@ -16,8 +16,8 @@ export interface SealedSecret {
 }
 
 /**
- * The keys that encrypt the secrets of webhook endpoints. The first one encrypts, and all of them decrypt. Each
- * encrypted secret is bound to its endpoint, and cannot be decrypted for another one.
+ * The keys that encrypt the secrets of webhook endpoints. The first key encrypts, and all keys decrypt. Each encrypted
+ * secret is bound to its endpoint, and cannot be decrypted for another one.
  */
 export class WebhookKeys {
   readonly #keys = new Map<string, Uint8Array>();

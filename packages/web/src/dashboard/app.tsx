@@ -28,7 +28,7 @@ import { UsersPage } from "./users/usersPage.tsx";
 import { WebhookPage } from "./webhooks/webhookPage.tsx";
 import { WebhooksPage } from "./webhooks/webhooksPage.tsx";
 
-/** The titles of a partner's pages, by the pages' names in the address. The first page is the start page. */
+/** The titles of a partner's pages. The keys are the pages' names in the address. The first page is the start page. */
 const PARTNER_PAGES = {
   overview: "Overview",
   users: "Users",

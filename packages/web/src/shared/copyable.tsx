@@ -50,7 +50,10 @@ export function Command({ command }: { command: string }) {
   );
 }
 
-/** A button that copies a text, and shows the result for two seconds. A failure stays until the next copy. */
+/**
+ * A button that copies a text, and shows the result for two seconds. If copying fails, the error stays until the next
+ * copy.
+ */
 function CopyButton({ text, label }: { text: string; label: string }) {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
   useEffect(() => {

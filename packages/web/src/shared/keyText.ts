@@ -3,8 +3,8 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
  * Reads a key or a key id in base64 or hex.
- * @param byteLength the number of bytes that it must have
- * @returns base64, or undefined for other texts
+ * @param byteLength the number of bytes that the key or key id must have
+ * @returns the value in base64, or undefined for other texts
  */
 export function toBase64(text: string, byteLength: number): string | undefined {
   const compact = text.replace(/\s+/g, "");

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 /**
  * Sets the window's title. On every page except the first, it also focuses the content and scrolls to the top, as
- * browsers do after a page load.
+ * browsers do after they load a page.
  * @param place a value that changes with the page
  * @returns the reference for the element that contains the page's content
  */
@@ -22,7 +22,7 @@ export function usePage(title: string, place: string): RefObject<HTMLElement | n
   return main;
 }
 
-/** Replaces the id at the beginning of the window's title with the subject's name as soon as it is known. */
+/** Puts the subject's name in place of the id at the beginning of the window's title, as soon as the name is known. */
 export function useSubject(subject: string | undefined): void {
   useEffect(() => {
     if (subject !== undefined) document.title = [subject, ...document.title.split(" · ").slice(1)].join(" · ");

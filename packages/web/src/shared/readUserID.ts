@@ -8,7 +8,7 @@ export function isBeginningOfUserID(text: string): boolean {
 
 /**
  * Reads a user id in zBase32 or hex.
- * @param contract the registry's address, which also has 40 hex digits but is no user's id
+ * @param contract the registry's address, which is rejected. Like a user id, it has 40 hex digits
  * @returns the id in zBase32, or an error message
  */
 export function readUserID(text: string, contract?: string): { userID: string } | { error: string } {

@@ -1,7 +1,7 @@
 import type { Person, Principal } from "./principals.ts";
 
 /**
- * The caller who makes a change, identified by ids. `service` is the service itself, and `partner` is null for the
+ * The caller who makes a change, identified by ids. The kind `service` is the service itself. `partner` is null for the
  * operator's staff. `token` is the id of the refresh token from which the caller's access token was made.
  */
 export type Actor =

@@ -1,6 +1,8 @@
 import type { Region, UserID } from "keyroot/internal/identity";
 
-/** The caller that an access token identifies. `tokenID` is the id of the refresh token from which it was made. */
+/**
+ * The caller that an access token identifies. `tokenID` is the id of the refresh token that created the access token.
+ */
 export type Principal =
   | { kind: "partner"; bizID: string; tokenID: string }
   | { kind: "user"; bizID: string; tokenID: string; userID: UserID; region: Region };

@@ -6,17 +6,18 @@ const MIGRATIONS = readMigrationFiles({ migrationsFolder: fileURLToPath(new URL(
 /** The hashes of this version's migrations, from the oldest to the newest. */
 export const KNOWN = MIGRATIONS.map(({ hash }) => hash);
 /**
- * How long a migration waits for a table lock, in ms. Other requests queue behind it meanwhile, so it gives up soon and
- * is retried later.
+ * How long a migration waits for a table lock, in ms. Other requests queue behind a waiting migration, so it gives up
+ * soon and is retried later.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 
 /**
  * Applies the migrations that a database does not have, in one transaction.
  *
- * They are recorded in drizzle's own table. It and its schema are created only if they are missing, because PostgreSQL
- * requires the right to create even for objects that exist. The time limits belong to the transaction, so they also
- * apply behind a connection pooler. Only the wait for locks is limited, because indexing a large table takes long.
+ * They are recorded in drizzle's own table. The table and its schema are created only if they are missing, because
+ * PostgreSQL requires the right to create them even if they exist. The time limits are set in the transaction, so that
+ * they also apply behind a connection pooler. Only the wait for locks is limited, because indexing a large table may
+ * take long.
  * @throws the database's error, such as 55P03 after `LOCK_TIMEOUT_MS`
  */
 export async function applyMigrations(database: Database): Promise<void> {
@@ -59,9 +60,9 @@ async function exists(database: Database, name: ReturnType<typeof sql>): Promise
 }
 
 /**
- * Gives restored events a transaction id of this server. A dump contains the old server's ids, and an event whose id is
- * above all ids on this server would not be listed. The order of events by `position` stays the same. Old cursors are
- * rejected with CURSOR_UNKNOWN, so readers start again.
+ * Gives restored events a transaction id of this server. A dump contains the transaction ids of the old server. If an
+ * event's id is above all ids of this server, the event would not be listed. The order of events by `position` stays
+ * the same. Old cursors are rejected with CURSOR_UNKNOWN, so readers start again.
  */
 async function renumberRestoredEvents(database: Database): Promise<void> {
   // The transaction of a visible row has ended, so its id is below the snapshot's xmax.

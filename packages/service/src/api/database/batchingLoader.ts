@@ -6,11 +6,12 @@ const MAX_BATCH = 100;
 const MAX_RUNNING = 2;
 
 /**
- * Turns a function for many items into one for a single item, so that a busy service sends one statement for many
- * requests.
+ * Turns a function that loads many items into one that loads a single item. A busy service then sends one statement for
+ * many requests.
  *
  * All calls within one turn of the event loop share a statement. While `MAX_RUNNING` statements run, further calls wait
- * and share the next one. Results are not cached: the statement of a call always starts after the call.
+ * and share the next one. Results are not cached, and the statement always starts after the call, so the result is
+ * current.
  * @param load MUST return one result per item, in the order of the items
  */
 export function batchingLoader<Item, Result>(

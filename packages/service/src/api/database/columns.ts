@@ -16,8 +16,8 @@ export function columnOf<Row>(
 }
 
 /**
- * The condition that a text or UUID column has one of the values. They are passed as a single parameter, because
- * PostgreSQL accepts at most 65,535.
+ * The condition that a text or UUID column has one of the values. All values are passed as a single array parameter,
+ * because PostgreSQL accepts at most 65,535 parameters.
  */
 export function isAnyOf(column: PgColumn, values: readonly string[]): SQL {
   return sql`${column} = any(${sql.param(values)}::${sql.raw(column.getSQLType())}[])`;

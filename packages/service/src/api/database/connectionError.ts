@@ -17,7 +17,7 @@ const REJECTED = "PostgreSQL rejects the connection of";
 const UNVERIFIED = "The server's certificate cannot be verified for the connection of";
 const REFUSED = "PostgreSQL refuses an operation of the user in";
 
-/** The errors of a first query for which there is a specific remedy. The first row that matches an error applies. */
+/** Errors of a first query that have a specific remedy. If an error matches several rows, the first one applies. */
 const PROBLEMS: readonly Problem[] = [
   {
     code: /^28000$/,
@@ -96,8 +96,8 @@ const PROBLEMS: readonly Problem[] = [
 const FAILED_QUERY = /^(?:40|53)[0-9A-Z]{3}$|^57014$/;
 
 /**
- * Converts the error of a database's first query to one with the server's message and the remedy. An error without a
- * known remedy is returned unchanged.
+ * Converts the error of a database's first query to an error that contains the server's message and the remedy. An
+ * error without a known remedy is returned unchanged.
  * @param variable the environment variable with the URL of the database
  * @returns ArgumentError CONFIGURATION_INVALID if the user has too few rights, or a file that the URL names cannot be
  *   read; TransportError UNREACHABLE if there is no connection

@@ -144,7 +144,7 @@ export async function checkMigrations(databases: Databases): Promise<void> {
 /**
  * Checks that later migrations have not removed a table or column that this version uses.
  * @param database a database with all migrations of this version
- * @returns the reason why this version cannot use the database, or undefined if it can
+ * @returns the reason why this version cannot use the database. Undefined if it can
  */
 export async function checkRequirements(database: Database): Promise<string | undefined> {
   const [required] = await database.select({ migrations: max(schemaRequirements.migrations) }).from(schemaRequirements);
@@ -170,7 +170,10 @@ async function openPGlite(folder: string | null | undefined, closing: Cleanup): 
   return { database, migrate: () => applyMigrations(database) };
 }
 
-/** Sends a test query to each database. @returns the places in each one, such as "home, us-west-2", and its error */
+/**
+ * Sends a test query to each database.
+ * @returns for each database, its places, such as "home, us-west-2", and the error if there was one
+ */
 export function checkDatabases(databases: Databases): Promise<{ name: string; error: unknown }[]> {
   return Promise.all(
     [...placesByDatabase(databases)].map(async ([database, places]) => {

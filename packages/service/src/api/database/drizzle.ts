@@ -1,6 +1,6 @@
 /**
  * The functions of drizzle-orm that the service uses, from its CommonJS files. Its ES modules would double the
- * processor time of a start, because Node parses drizzle-orm's package.json (180 kB) again for each of them.
+ * processor time of a start, because Node parses drizzle-orm's package.json (180 kB) once for each module.
  */
 import { createRequire } from "node:module";
 

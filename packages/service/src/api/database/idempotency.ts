@@ -26,9 +26,9 @@ export interface RepeatableRequest {
 }
 
 /**
- * The columns that identify the request that created a row. They are null if it had no Idempotency-Key. `request_hash`
- * is the SHA-256 of the owner and the Idempotency-Key, and `request_digest` that of the operation's path and the whole
- * request.
+ * The columns that identify the request that created a row. They are null if the request had no Idempotency-Key.
+ * `request_hash` is the SHA-256 of the owner and the Idempotency-Key. `request_digest` is the SHA-256 of the
+ * operation's path and the whole request.
  */
 export const requestColumns = () => ({
   requestHash: text("request_hash").unique(),

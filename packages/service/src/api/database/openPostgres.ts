@@ -34,13 +34,13 @@ export async function openPostgres(url: string, connections: number, closing: Cl
       }, done);
     },
   });
-  // Without a listener, a connection that breaks between two queries would end the process. The pool replaces the
-  // connection, and if the database is still unavailable then, the next query fails.
+  // Without a listener, the process would end if a connection broke between two queries. The pool replaces a broken
+  // connection. If the database is still unavailable then, the next query fails.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   closing.defer(() => pool.end());
-  // Migrations use a connection of their own, without the time limit of queries, because indexing a large table takes
-  // long.
+  // Migrations use their own connection, because queries in the pool have a time limit and indexing a large table takes
+  // longer.
   const migrateOnce = async () => {
     const client = new Client(common);
     client.on("error", () => undefined);
@@ -60,8 +60,8 @@ export async function openPostgres(url: string, connections: number, closing: Cl
 }
 
 /**
- * Replaces the `sslmode` values prefer, require and verify-ca with `verify-full`. node-postgres already treats them
- * like that, but warns that a later version will verify less.
+ * Replaces the `sslmode` values prefer, require and verify-ca with `verify-full`. node-postgres already treats these
+ * values like `verify-full`, but prints a warning that a later version will verify less.
  */
 function withSslMode(url: string): string {
   return url.includes("uselibpqcompat=")
@@ -70,11 +70,11 @@ function withSslMode(url: string): string {
 }
 
 /**
- * Rejects a standby, which a proxy that has just started may connect to. In its old data, revoked tokens may still be
- * active.
+ * Rejects a standby, to which a proxy that has just started may connect. Its data may be outdated, so that revoked
+ * tokens would still be active.
  *
- * Behind a pooler in transaction mode, a statement may reach a different server connection than the one that prepared
- * it, so statements then have no names. A pooler is recognized by the process id, which it assigns itself.
+ * Behind a pooler in transaction mode, statements have no names, because a named statement may reach a server
+ * connection on which it was not prepared. A pooler is recognized by the process id, which it assigns itself.
  */
 async function prepareConnection(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ standby: boolean; pid: number }>(FIRST_QUERY);
@@ -87,8 +87,8 @@ async function prepareConnection(client: PoolClient): Promise<void> {
 }
 
 /**
- * Returns whether another transaction locks a table (`lock_not_available`), or another process has just created the
- * schema or table of the first migration.
+ * Returns whether another process is in the way: a transaction locks a table (`lock_not_available`), or another process
+ * has just created the schema or table of the first migration.
  */
 function isOvertaken({ cause }: Error): boolean {
   const { code, constraint } = (cause ?? {}) as { code?: unknown; constraint?: unknown };
@@ -96,9 +96,9 @@ function isOvertaken({ cause }: Error): boolean {
 }
 
 /**
- * Runs a transaction on a connection of its own. If the connection fails, it is closed at once, and its error is
- * thrown. drizzle's `transaction` would keep a connection after a failed `begin`, and hide the first error if the
- * rollback fails.
+ * Runs a transaction on its own connection. If the connection fails, it is closed at once, and its error is thrown.
+ * drizzle's `transaction` would keep the connection after a failed `begin`. If the rollback failed as well, it would
+ * hide the first error.
  * @param run passes each step that may break the connection, as a promise, to its second parameter
  */
 async function withClient<T>(

@@ -10,7 +10,7 @@ export interface OpenedDatabase {
 }
 
 /**
- * Returns the rows of a plain query's result, which drizzle's common type does not declare, although both drivers have
+ * Returns the rows of a plain query's result. Both drivers return rows, but drizzle's common type does not declare
  * them.
  */
 export function rowsOf(result: unknown): Record<string, unknown>[] {

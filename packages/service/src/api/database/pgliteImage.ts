@@ -28,8 +28,8 @@ export async function createDatabase(
 }
 
 /**
- * Returns the image's path, in a cache folder beside the packages. Anyone who can change the image there can also
- * change the code.
+ * Returns the image's path, in a cache folder beside the packages. The image there needs no protection of its own,
+ * because anyone who can change it can also change the code.
  */
 async function imagePath(): Promise<string> {
   const program = import.meta.resolve("@electric-sql/pglite");
@@ -47,8 +47,8 @@ async function readImage(path: string): Promise<Blob | undefined> {
 }
 
 /**
- * Saves the image of a database, unless the folder is not writable. The image is written under another name first, so
- * that no process reads a partial one.
+ * Saves the image of a database if the folder is writable. The image is first written under another name, so that no
+ * process reads a partial image.
  */
 async function save(client: PGlite, path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;

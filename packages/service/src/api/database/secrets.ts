@@ -3,8 +3,8 @@ import { compactDecrypt, CompactEncrypt } from "jose";
 
 /**
  * Returns the SHA-256 of a secret in hex (64 digits). The databases contain only such hashes of refresh tokens,
- * cookies, invitations and Idempotency-Keys. A token has 256 random bits, so it needs no slow hash, and the time of a
- * lookup by its hash reveals nothing about it.
+ * cookies, invitations and Idempotency-Keys. A slow hash is not needed, because a token has 256 random bits. A lookup
+ * by the hash reveals nothing about the token through its timing.
  */
 export function hashSecret(...parts: string[]): string {
   return createHash("sha256").update(parts.join("\n")).digest("hex");

@@ -5,9 +5,9 @@ const MESSAGES =
   /^Connection terminated|^timeout expired|timeout exceeded when trying to connect|^Query read timeout|^Client has encountered a connection error|^Client was closed/;
 
 /**
- * Network errors, and PostgreSQL's error classes 08 (connection), 40 (transaction rollback), 53 (insufficient
- * resources) and 57 (operator intervention). Its error 25006 means a read-only server, for example because the leader
- * changed.
+ * Matches network errors, and PostgreSQL's error classes 08 (connection), 40 (transaction rollback), 53 (insufficient
+ * resources) and 57 (operator intervention). It also matches error 25006, which a read-only server returns, for example
+ * after a change of the leader.
  */
 const CODES = /^(?:(?:08|40|53|57)[0-9A-Z]{3}|25006)$|^E(?:CONN|HOST|NET|PIPE|TIMEDOUT|NOTFOUND|AI_)/;
 

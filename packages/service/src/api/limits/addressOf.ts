@@ -3,15 +3,15 @@ import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 
 /**
- * IPv6 addresses are counted by this number of leading bits, because each customer has at least one /64 network (RFC
- * 6177).
+ * The number of leading bits by which IPv6 addresses are counted. Each customer has at least one /64 network (RFC
+ * 6177), so longer prefixes would give one customer several counts.
  */
 const IPV6_BITS = 64;
 
 /**
  * Returns the address under which a request is counted: an IPv4 address, or the /64 network of an IPv6 address, because
- * one machine can use all addresses of such a network. If a trusted proxy forwards an invalid IP address, the proxy's
- * own is counted.
+ * one machine can use all addresses of its network. If a trusted proxy forwards an invalid IP address, the request
+ * counts for the proxy's own address.
  */
 export function addressOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string {
   return normalize(ip) ?? normalize(socket.remoteAddress ?? "") ?? "unknown";

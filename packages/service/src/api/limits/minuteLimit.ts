@@ -3,8 +3,8 @@ import { ServiceError } from "../base/errors.ts";
 import { type RequestCount, WINDOW_SECONDS } from "./requestCounts.ts";
 
 /**
- * The maximum number of names, such as addresses, with a counter in memory. Each takes about 200 bytes. Above this
- * number, the least recently used counters are dropped.
+ * The maximum number of names, such as addresses, with a counter in memory. A counter takes about 200 bytes. If there
+ * are more names, the least recently used counters are dropped.
  */
 const MAX_NAMES = 100_000;
 /** Number of times that a replica shares a name's count before the count reaches the limit. */
@@ -43,8 +43,8 @@ interface Counter {
 /**
  * Limits the requests per minute for each name, for example an address.
  *
- * Each replica counts in memory, and adds its count to the database whenever it has grown by 10% of the limit. It can
- * therefore exceed the limit by 10%, but names with few requests add no rows to the database.
+ * Each replica counts in memory. Whenever its count has grown by 10% of the limit, it adds the new requests to the
+ * database. A replica can therefore exceed the limit by 10%, but names with few requests add no rows to the database.
  */
 export class MinuteLimit {
   readonly limit: number;

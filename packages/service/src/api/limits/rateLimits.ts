@@ -19,9 +19,9 @@ export interface RateLimitOptions {
   /** Limit for each IP address. All callers at the address share this limit. */
   address: number;
   /**
-   * The limit for rejected requests of unknown callers at each IP address. Above it, they get RATE_LIMITED instead of
-   * the reason. Requests with a valid token and public documents are not affected, because others may share the
-   * address.
+   * The limit for rejected requests of unknown callers at each IP address. Above it, callers get RATE_LIMITED instead
+   * of the reason for the rejection. Others may share the address, so requests with a valid token and requests for
+   * public documents are still accepted.
    */
   refused: number;
 }
@@ -40,8 +40,8 @@ const WHAT: Record<Policy, string> = {
 
 /**
  * Limits requests by address before any other work, and then by caller. The home database counts each caller's requests
- * for all replicas. Once a caller is over the limit, a replica rejects further requests without a query until the
- * minute ends.
+ * for all replicas. When a caller is over the limit, a replica rejects the caller's requests until the minute ends, and
+ * needs no further query for this.
  */
 export class RateLimits {
   readonly #counts: RequestCounts;
@@ -50,7 +50,8 @@ export class RateLimits {
   /** Maximum requests per minute and caller. 0 means no limit. */
   readonly #caller: number;
   /**
-   * Callers over the limit. The value is the end of the minute in which they are counted, in ms of `performance.now()`.
+   * Callers over the limit. Each value is the end of the minute in which the caller's requests are counted, in ms of
+   * `performance.now()`.
    */
   readonly #exceeded = new LRUCache<string, number>({ max: MAX_EXCEEDED });
   readonly #policies: string | undefined;
@@ -84,8 +85,8 @@ export class RateLimits {
   }
 
   /**
-   * Rejects a request unchecked if too many requests from its address were rejected. Use it where a caller could guess
-   * a secret that people chose.
+   * Rejects a request without checking it if too many requests from its address were rejected. Use this method where a
+   * caller could guess a secret that people chose.
    * @throws ServiceError RATE_LIMITED
    */
   requireFewRefused(request: FastifyRequest, reply: FastifyReply): void {
@@ -116,8 +117,9 @@ export class RateLimits {
   }
 
   /**
-   * Counts the items of a list as requests, apart from the first, which was counted with the request itself. A list
-   * over the limit is not counted, so that requests and shorter lists are still accepted.
+   * Counts the items of a list as requests. The first item is not counted again, because the request itself was
+   * counted. A list that would exceed the limit is not counted, so that single requests and shorter lists are still
+   * accepted.
    * @throws ServiceError RATE_LIMITED; FIELD_INVALID for a list longer than the limit
    */
   async countList(principal: Caller, reply: FastifyReply, items: number): Promise<void> {

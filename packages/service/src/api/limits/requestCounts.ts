@@ -53,8 +53,8 @@ export class RequestCounts {
   /** Deletes each count one minute after the counted minute ends. */
   async dropExpired(): Promise<void> {
     const { key, expire } = rateLimits;
-    // Skip locked rows: the request that has locked one may be waiting for another, so waiting here could cause a
-    // deadlock.
+    // Skip locked rows. A request that has locked a row may itself be waiting for another row, so waiting here could
+    // cause a deadlock.
     const past = this.#home
       .select({ key })
       .from(rateLimits)

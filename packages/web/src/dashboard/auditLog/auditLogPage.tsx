@@ -44,7 +44,8 @@ const ACTORS: Readonly<Record<string, string>> = {
 const OWN_ACTORS: typeof ACTORS = { ...ACTORS, partner: "your server" };
 
 /**
- * The list of changes, with the time and the author of each. The address contains the filter: `#/audit?user=…`.
+ * The page with the list of changes. Each entry shows its time and author. The filter is part of the address:
+ * `#/audit?user=…`.
  * @param props `path` is the operation that lists the entries
  */
 export function AuditLogPage({ path, isOperator = false }: { path: AuditPath; isOperator?: boolean }) {

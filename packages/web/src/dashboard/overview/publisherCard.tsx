@@ -16,8 +16,9 @@ const GAS_PER_USER = 23_414n;
 /** The number of users in a full file. */
 const FULL_FILE = 64;
 /**
- * Estimates the cost of the next publication, or of one full file if no key is waiting.
- * @returns the gas, the cost in wei, and how many such publications the balance allows. Undefined without a chain
+ * Estimates the cost of the next publication. If no key is waiting, it estimates the cost of one full file.
+ * @returns the gas, the cost in wei, and the number of such publications that the balance allows. Undefined if the
+ *   state of the chain is not known
  */
 export function costOf({ publishable, chain: { state } }: Publishing) {
   if (state === null) return undefined;

@@ -16,7 +16,10 @@ const HEIGHT = 260;
 const DATE = { month: "short", day: "numeric", timeZone: "UTC" } as const;
 /** Steps of the user axis: 1, 2, 5, 10, and so on. The axis shows only whole numbers. */
 const WHOLE_STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-/** The upper end of each axis, relative to its highest value. The ends differ, so that similar lines do not overlap. */
+/**
+ * The upper end of each axis, relative to the highest value. The ends differ, so that lines of similar shape do not
+ * overlap.
+ */
 const ROOM = { users: 1.1, cost: 1.35 };
 
 /**

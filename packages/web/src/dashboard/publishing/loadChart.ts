@@ -11,8 +11,8 @@ export function loadChart(): Promise<typeof drawChart> {
 }
 
 /**
- * Loads the chart's module. The page's policy allows scripts only by hash, but `import()` accepts none, so the module
- * is first preloaded with its hash (HTML standard, "modulepreload").
+ * Loads the chart's module. The page's policy allows scripts only by their hash, but `import()` cannot state a hash.
+ * Therefore the module is first preloaded with its hash (HTML standard, "modulepreload").
  */
 async function load(): Promise<typeof drawChart> {
   const url = new URL(CHART.url, document.baseURI).href;

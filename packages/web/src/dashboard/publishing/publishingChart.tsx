@@ -74,8 +74,8 @@ function totalsOf(days: readonly PublishedDay[]): Totals[] {
 }
 
 /**
- * Draws the chart, whose code is loaded on demand. If loading fails, the page still shows the same numbers in the
- * table.
+ * Draws the chart, and loads its code on demand. If loading fails, nothing is lost, because the page also shows the
+ * numbers in a table.
  */
 function Drawing({ rows }: { rows: readonly Totals[] }) {
   const parent = useRef<HTMLDivElement>(null);

@@ -17,8 +17,8 @@ export async function answerWithPasskey<Path extends "/v1/dashboard/session/sign
 }
 
 /**
- * Calls a passkey function of the browser, and converts its errors. Browsers report the same error if the person
- * cancels and if the device has no passkey.
+ * Calls a passkey function of the browser, and converts its errors. Browsers report the same error in two cases: the
+ * person cancels, or the device has no passkey.
  */
 export async function withBrowser<T>(use: () => Promise<T>): Promise<T> {
   try {

@@ -44,8 +44,8 @@ export function isAdministrator({ person }: Me): boolean {
 export const SESSION_ENDED = "keyroot-session-ended";
 
 /**
- * Calls an operation of the service. If it requires verification, the person is asked for a passkey, and the call is
- * repeated.
+ * Calls an operation of the service. If the operation requires verification, it asks the person for a passkey, and
+ * repeats the call.
  * @throws CallError
  */
 export async function call<Path extends OperationPath>(path: Path, body: BodyOf<Path>): Promise<AnswerOf<Path>> {

@@ -15,8 +15,8 @@ interface DialogProps {
 }
 
 /**
- * A modal dialog, which is open while the component is rendered. When it closes, the focus returns to its earlier
- * place.
+ * A modal dialog, which is open while the component is rendered. When it closes, the element that had the focus before
+ * gets it back.
  */
 export function Dialog({ title, onCancel, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);

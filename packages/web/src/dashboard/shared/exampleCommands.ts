@@ -6,16 +6,16 @@ function operation(path: string): string {
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 
 /**
- * Returns a command that exchanges a server token, which it reads from a variable, so that it is not in the shell's
- * history.
+ * Returns a command that exchanges a server token for an access token. It reads the server token from a variable, so
+ * that the token is not in the shell's history.
  */
 export function exchangeCommand(bizID: string): string {
   return `curl ${operation("public/auth/jwt")} ${JSON_TYPE} -d "{\\"biz_id\\":\\"${bizID}\\",\\"token\\":\\"$TOKEN\\"}"`;
 }
 
 /**
- * Returns a command that makes the first request with a new token. It begins with a space, so that most shells keep it
- * out of their history.
+ * Returns a command that makes the first request with a new token. It begins with a space, because most shells then
+ * keep the command out of their history.
  */
 export function firstRequestCommand(bizID: string, token: string): string {
   return ` TOKEN=${token}; ${exchangeCommand(bizID)}`;
@@ -66,7 +66,7 @@ def receive(body, headers):
 
 /**
  * Returns commands that get an access token and then send a request with it.
- * @param body JSON for the shell's double quotes
+ * @param body JSON, escaped for double quotes in the shell
  */
 function withAccessToken(bizID: string, path: string, body: string): string {
   const exchange = exchangeCommand(bizID).replace("curl ", "curl -s ");

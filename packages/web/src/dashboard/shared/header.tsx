@@ -9,7 +9,10 @@ import { useAction } from "./useCall.ts";
 interface HeaderProps {
   /** The signed-in person. Undefined or null before the person has signed in. */
   me: Me | null | undefined;
-  /** The titles of the pages, by the pages' names in the address. Undefined for a header without links to pages. */
+  /**
+   * The titles of the pages. The keys are the pages' names in the address. Undefined for a header without links to
+   * pages.
+   */
   pages: Readonly<Record<string, string>> | undefined;
   /** The current page's name in the address. */
   page: string;

@@ -1,4 +1,4 @@
-/** Moves the focus with the arrow keys: between the links of a list, and between them and the input above. */
+/** Moves the focus with the arrow keys between the links of a list, and between the list and the input above it. */
 export function moveBetweenLinks(event: KeyboardEvent): void {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0) return;

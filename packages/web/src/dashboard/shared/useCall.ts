@@ -41,8 +41,8 @@ export interface Loaded<Result> {
 }
 
 /**
- * Calls an operation when the page is shown and when the body changes. Each response is kept until the next one
- * arrives.
+ * Calls an operation when the page is shown and when the body changes. While it reloads with the same body, the earlier
+ * response remains.
  */
 export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<Path>): Loaded<AnswerOf<Path>> {
   const key = JSON.stringify(body);
@@ -63,7 +63,7 @@ export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<P
 
 /**
  * Returns whether the condition has been true in any rendering. Pages use it to show the content below a list only
- * after the list has loaded, so that the list does not move it.
+ * after the list has loaded, because the list would otherwise push this content down.
  */
 export function useHasHeld(condition: boolean): boolean {
   const hasHeld = useRef(false);
@@ -92,7 +92,7 @@ export interface Pages<Item> {
 }
 
 const PAGE_SIZE = 25;
-/** Maximum number of calls for one page. A call for a filtered list may return no items, even if more items follow. */
+/** Maximum number of calls for one page. A call with a filter may return no items although more items follow. */
 const MAX_CALLS = 10;
 
 /** The response field that contains a list's items. */
@@ -156,7 +156,7 @@ export function usePages<Path extends OperationPath, Field extends ItemsField<Pa
 }
 
 /**
- * Fetches a page, with several calls if necessary. Only the last page of a list may be empty.
+ * Fetches a page, with several calls if necessary, so that only the last page of a list can be empty.
  * @param body the request as JSON, without the position of the page
  * @param isWanted returns false once the page is no longer needed
  */

@@ -7,8 +7,8 @@ import { useAction } from "../shared/useCall.ts";
 let token: string | undefined;
 
 /**
- * Removes an invitation's token from the address, so that it appears neither in the history nor in a screenshot. The
- * page keeps it only in memory, until it is used.
+ * Removes an invitation's token from the address, so that the token appears neither in the history nor in a screenshot.
+ * Until it is used, the page keeps it only in memory.
  */
 export function takeInvitation(): string | undefined {
   const [, found] = /^#\/invitation\/([A-Za-z0-9_-]{1,64})$/.exec(location.hash) ?? [];

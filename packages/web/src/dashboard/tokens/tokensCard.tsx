@@ -181,8 +181,8 @@ function TokenRow({ token, name, button }: { token: Token; name: string; button:
 }
 
 /**
- * Returns the token's name or, if it has none, a text with the beginning of its id, which is also shown when the token
- * is created.
+ * Returns the name of a token. For a token without a name, it returns a text with the beginning of the token's id,
+ * which was also shown when the token was created.
  */
 export function serverTokenName({ name, token_id }: ServerToken): string {
   return name ?? `Without a name (${token_id.slice(0, 8)})`;

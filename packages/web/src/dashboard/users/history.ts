@@ -36,7 +36,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   "keyChange.taken": "Change # failed, because another key has its slot",
 };
 
-/** What entries have instead of a key id if the change declares that a slot holds no key of the user. */
+/** The value of `key_id` in an entry about a void statement, which declares that a slot holds no key of the user. */
 const VOID = "void";
 
 /**

@@ -39,8 +39,8 @@ interface KeyDecisionProps {
 }
 
 /**
- * The decision about a key that waits because of a conflicting one. It can be approved only after the person has
- * entered the key id that the user's app shows.
+ * The form for deciding about a key that waits because of a conflicting key. The person must first enter the key id
+ * that the user's app shows, and can then approve the key.
  */
 export function KeyDecision({ userIDHex, keys, reload }: KeyDecisionProps) {
   const [text, setText] = useState("");
@@ -73,8 +73,8 @@ export function KeyDecision({ userIDHex, keys, reload }: KeyDecisionProps) {
 }
 
 /**
- * Returns why an entered key id does not match the waiting key, or undefined if it does. A partial id that matches so
- * far is accepted, because the person may still be typing.
+ * Returns why an entered key id does not match the waiting key. Returns undefined if it matches. It also does so for
+ * the beginning of an offered key id, because the person may still be typing.
  */
 function mismatchOf(read: string, [own, ...others]: readonly OfferedKey[]): string | undefined {
   if (others.some(({ keyID }) => toComparable(keyID) === read))
@@ -83,7 +83,7 @@ function mismatchOf(read: string, [own, ...others]: readonly OfferedKey[]): stri
   return isBeginning ? undefined : "This is none of these keys.";
 }
 
-/** Removes from a key id what people leave out when they read or copy it: spaces, and the padding of base64. */
+/** Removes the parts of a key id that people leave out when they read or copy it: spaces, and the padding of base64. */
 function toComparable(keyID: string): string {
   return keyID.replaceAll(/[\s=]/g, "");
 }

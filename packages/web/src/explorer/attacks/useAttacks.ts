@@ -7,7 +7,10 @@ import type { Options } from "../worker/messages.ts";
 /** The sources of the block with which attacks can be run, weakest first. */
 export type AttackedSource = "one-endpoint" | "light-client";
 
-/** How an attack ended: the verifier rejected the key, a false key was accepted, or the true key was found nevertheless. */
+/**
+ * The state of an attack. At the end, the verifier has rejected the key (`rejected`), has accepted a false key
+ * (`fooled`), or has found the true key in spite of the attack (`unaffected`).
+ */
 export type AttackState = "waiting" | "running" | "rejected" | "fooled" | "unaffected" | "failed";
 
 export interface AttackResult {
@@ -35,8 +38,8 @@ export function useAttacks(
   run: number,
 ): Readonly<Record<string, AttackResult>> {
   /**
-   * The results, with the run to which they belong. Without it, the page would show the earlier run's results until a
-   * new one begins.
+   * The results, and the id of the run to which they belong. Without the id, the page would still show the results of
+   * the previous run when a new run begins.
    */
   const [{ id, results }, setResults] = useState<Run>(NO_RUN);
   const currentID = `${source} ${run}`;

@@ -53,8 +53,8 @@ export class BatchTree {
   }
 
   /**
-   * Returns the other child of a node's parent: undefined for the root, and the node itself if it is paired with
-   * itself.
+   * Returns the other child of a node's parent. Returns undefined for the root. If the node is paired with itself,
+   * returns the node.
    */
   sibling({ level, index }: NodeRef): NodeRef | undefined {
     if (level + 1 >= this.height) return undefined;
@@ -98,8 +98,8 @@ export class BatchTree {
 }
 
 /**
- * Searches concatenated values of `size` characters each for a text, and adds the indexes of the values that contain it
- * to `found`.
+ * Finds the values that contain a text, and adds their indexes to `found`.
+ * @param texts the values, which have `size` characters each and follow each other without separators
  */
 function collect(texts: string, wanted: string, size: number, limit: number, found: Set<number>): void {
   for (let at = texts.indexOf(wanted); at !== -1 && found.size < limit;) {

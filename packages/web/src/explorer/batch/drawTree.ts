@@ -19,7 +19,7 @@ export interface Size {
 /** Minimum width of a separate node in pixels. Narrower nodes are drawn as one band. */
 const MIN_WIDTH = 1.2;
 const ROW_GAP = 4;
-/** Minimum width of a node with text in pixels. The text is a node's hash or a leaf's user id. */
+/** Minimum width in pixels of a node that shows a text. The text is the node's hash or the leaf's user id. */
 const TEXT_WIDTH = 84;
 
 /** Returns the height of one tree level in pixels. */
@@ -27,7 +27,9 @@ export function rowHeight(tree: BatchTree, { height }: Size): number {
   return height / tree.height;
 }
 
-/** Draws the visible part of the tree, with the root at the top. Each node is as wide as all of its leaves together. */
+/**
+ * Draws the visible part of the tree, with the root at the top. Each node is as wide as all leaves below it together.
+ */
 export function drawTree(
   context: CanvasRenderingContext2D,
   tree: BatchTree,

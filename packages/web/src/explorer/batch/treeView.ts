@@ -13,7 +13,7 @@ export function clampView({ start, span }: View, leafCount: number): View {
   return { span: width, start: Math.min(Math.max(start, 0), leafCount - width) };
 }
 
-/** Multiplies a view's width by a factor. The leaf at `anchor` (0 to 1 of the width) stays in place. */
+/** Multiplies a view's width by a factor. The leaf at `anchor`, a share of the width from 0 to 1, stays in place. */
 export function zoomView({ start, span }: View, factor: number, anchor: number, leafCount: number): View {
   const fixed = start + anchor * span;
   const { span: width } = clampView({ start: 0, span: span * factor }, leafCount);
@@ -21,8 +21,8 @@ export function zoomView({ start, span }: View, factor: number, anchor: number, 
 }
 
 /**
- * Returns a view that shows leaves `from` to `to`. If they are already visible and wide enough, the view stays the
- * same.
+ * Returns a view that shows the leaves from `from` to `to`. If they are already visible and wide enough, it returns the
+ * same view.
  */
 export function viewOf([from, to]: readonly [number, number], view: View, leafCount: number): View {
   const isVisible = from >= view.start && to <= view.start + view.span && to - from >= view.span / 200;

@@ -6,10 +6,9 @@ import { config } from "../shared/config.ts";
 import { go } from "../../shared/router.ts";
 
 /**
- * Asks for a user id and, if the visitor has it, the user's key, and then opens the page that verifies the published
- * key.
- * @param props `setEntered` keeps the entered key for the comparison, outside of any address, so that no link contains
- *   it
+ * Asks for a user id and optionally for the user's key, and then opens the page that verifies the published key.
+ * @param props `setEntered` keeps the entered key for the comparison. The key is never part of an address, so no link
+ *   contains it
  */
 export function CompareForm({ setEntered }: { setEntered: (key: string) => void }) {
   const id = useText();

@@ -35,8 +35,8 @@ export function startWorker(name: WorkerName): Promise<Worker> {
 }
 
 /**
- * Starts the worker of the first verification before it is needed, unless that is the large worker with the whole
- * library. A failure is reported by the first call to the worker.
+ * Starts the worker of the first verification before it is needed, unless it is the large worker with the whole
+ * library. If this fails, the first call to the worker reports the error.
  */
 export function preloadWorker(): void {
   if (!needsComplete) startWorker("basic").catch(() => undefined);
@@ -76,8 +76,8 @@ export async function callWorker<Name extends CallName>(
 }
 
 /**
- * Fetches a worker's code, whose hash the browser checks, and starts the worker. Started from a blob, it inherits the
- * page's policy, and can connect only to the hosts that the policy allows.
+ * Fetches a worker's code, whose hash the browser checks, and starts the worker. The worker starts from a blob, so it
+ * inherits the page's policy, and can connect only to the hosts that the policy allows.
  */
 async function fetchWorker(name: WorkerName): Promise<Worker> {
   const { url, integrity } = WORKERS[needsComplete && !COMPLETE_ALREADY.has(name) ? "complete" : name];

@@ -2,8 +2,8 @@ import { config, endpoints } from "./config.ts";
 
 /**
  * Adds a policy that allows only the hosts of the configuration and the visitor's endpoints. If visitors can add
- * endpoints, the page's own policy allows all https hosts, but browsers enforce both policies (W3C, Content Security
- * Policy Level 3, section 8.1).
+ * endpoints, the page's own policy allows all https hosts. Browsers enforce both policies, so the narrower one applies
+ * (W3C, Content Security Policy Level 3, section 8.1).
  */
 export function narrowPolicy(): void {
   if (config.visitorEndpoints !== true) return;

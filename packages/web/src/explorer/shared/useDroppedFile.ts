@@ -64,8 +64,8 @@ const MERKLE = /"merkle"\s*:/;
 const ROOT = /"root"\s*:\s*"([0-9a-f]{64})"/;
 
 /**
- * Finds the root in the text of a Merkle-tree file. Parsing and verifying it is left to the worker, because a hostile
- * file could take much time and memory.
+ * Finds the root in the text of a Merkle-tree file. It does not parse the file, because a hostile file could take much
+ * time and memory. The worker parses and verifies it.
  * @returns undefined for other files
  */
 async function findNamedRoot(file: File): Promise<string | undefined> {

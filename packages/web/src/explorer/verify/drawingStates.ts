@@ -59,7 +59,7 @@ export function drawingProps(
 
 /**
  * Returns the states of the tree's nodes, from the leaf to the root. In a forged file, the node that contradicts the
- * file is red, and so is the computed root if it differs from the contract's.
+ * file is red. The computed root is red if it differs from the root in the contract.
  */
 function treeStates(path: TreePath | undefined, contractRoot: string | null | undefined, state: NodeState) {
   const { failedLevel, nodes = [] } = path ?? {};

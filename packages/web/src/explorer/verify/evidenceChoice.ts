@@ -16,7 +16,10 @@ export function linkedChoice(choice: EvidenceChoice, name: string): EvidenceChoi
   return linked?.isPossible(endpoints().length) === true ? { ...choice, source: linked.name } : choice;
 }
 
-/** Returns the address of a user's page. It names the source of the block, unless that source needs a value. */
+/**
+ * Returns the address of a user's page. It names the source of the block, unless this source needs a value such as a
+ * URL.
+ */
 export function addressOf(userID: string, source: EvidenceChoice["source"]): string {
   return sourceNamed(source).needsInput === true ? `verify/${userID}` : `verify/${userID}/${source}`;
 }

@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 /**
- * Renders the children in a separate task, after the rest of the page is visible. Use it for the lower parts of a page,
- * so that no single task blocks the page for long.
+ * Renders the children in a separate task, after the rest of the page is visible. Use it for the lower parts of a page.
+ * Otherwise, a single task would block the page for a long time.
  */
 export function Later({ children }: { children: ComponentChildren }) {
   const [isDrawn, setDrawn] = useState(false);

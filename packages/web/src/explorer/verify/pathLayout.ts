@@ -69,7 +69,7 @@ const ROW = 72;
 /** Number of levels that are drawn before the tree is known. */
 const GHOST_LEVELS = 3;
 
-/** Calculates the drawing's layout. The file and the root are at the top, and the user's key is at the bottom. */
+/** Calculates the layout of the drawing, with the file and the root at the top and the user's key at the bottom. */
 export function layOut(props: DrawingProps, narrow: boolean): Layout {
   const { path, contractRoot, states, given, userID } = props;
   const nodeWidth = narrow ? 100 : 172;

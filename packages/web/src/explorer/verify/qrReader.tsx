@@ -4,8 +4,8 @@ import { formatBytes } from "../../shared/format.ts";
 import { callWorker } from "../shared/callWorker.ts";
 
 /**
- * The maximum size of a picture file in bytes, and of a picture's longer side in pixels, to which larger pictures are
- * scaled down.
+ * The maximum size of a picture file in bytes, and the maximum length of a picture's longer side in pixels. Larger
+ * pictures are scaled down to this length.
  */
 const MAX_PICTURE_BYTES = 20_000_000;
 const MAX_PIXELS = 1600;

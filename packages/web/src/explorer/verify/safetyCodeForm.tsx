@@ -28,8 +28,8 @@ interface SafetyCodeFormProps {
 }
 
 /**
- * Shows the safety code of the visitor and the verified user as digits and as a QR code, and compares it with the code
- * in the other app.
+ * Shows the safety code of the visitor and the verified user as digits and as a QR code. The visitor can compare it
+ * with the code in the other app.
  */
 export function SafetyCodeForm({ userID: contactID, verified, onCompared }: SafetyCodeFormProps) {
   const { record, account } = verified;

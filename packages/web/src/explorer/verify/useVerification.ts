@@ -24,7 +24,7 @@ export interface Verification {
 }
 
 /**
- * Verifies a user's key, and again each time an argument changes. A new `attempt` number also repeats it.
+ * Verifies a user's key. It verifies the key again each time an argument changes, so a new `attempt` number repeats it.
  * @param userID the user to verify. If undefined, no verification starts
  */
 export function useVerification(

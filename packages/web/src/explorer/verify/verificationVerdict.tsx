@@ -22,8 +22,8 @@ interface VerdictInput {
 }
 
 /**
- * Says in one sentence whether the key is the published one, and on what this rests. All results use the same element,
- * so it keeps the focus when the result changes.
+ * Says in one sentence whether the key is the published one, and on what this result rests. All results use the same
+ * element, so the element keeps the focus when the result changes.
  */
 export function VerificationVerdict({ tone, title, content }: VerdictContent) {
   return (

@@ -14,7 +14,9 @@ type Place = Pick<Options, "chainId" | "contract">;
 /** The code for accounts, for the functions that exist without and with accounts. Only the worker `complete` has it. */
 export interface AccountCode {
   accounts: typeof accounts;
-  /** Returns the id of the slot whose record the verifier checks. Undefined for a file that is not the user's. */
+  /**
+   * Returns the id of the slot whose record the verifier checks. Undefined if the file is not the user's account file.
+   */
   slotOf: (file: Uint8Array | undefined, userID: UserID, place: Place) => UserID | undefined;
   /** Returns the account id of a file that is not verified yet. Undefined for other files. */
   accountIDOf: (file: Uint8Array) => UserID | undefined;

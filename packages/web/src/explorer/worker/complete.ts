@@ -1,6 +1,6 @@
 /**
- * The worker with the whole library, and all functions of the workers `basic`, `evidence`, `signedBlock` and
- * `safetyCode`. It runs the attacks, and serves explorers of registries with accounts or a key type other than
+ * The worker with the whole library. It has all functions of the workers `basic`, `evidence`, `signedBlock` and
+ * `safetyCode`. It runs the attacks, and serves explorers of registries with accounts or with a key type other than
  * Curve41417.
  */
 import { accountCode, readSlots } from "./accounts.ts";

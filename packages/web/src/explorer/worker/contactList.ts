@@ -20,7 +20,7 @@ interface ListedIn {
 /**
  * Parses a contact list: CSV (RFC 4180) with a header, or a JSON array of objects. Both have `userID`, and optionally
  * `publicKey` (or `pubKey`), `keyID` and `account`. Keys and key ids are in base64 or hex, user ids in zBase32 or hex.
- * @throws RangeError for a file that is no such list
+ * @throws RangeError if the file is not a contact list
  */
 export function parseContactList(bytes: Uint8Array, listed: ListedIn): ListedContact[] {
   const text = new TextDecoder().decode(bytes);

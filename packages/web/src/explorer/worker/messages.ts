@@ -85,8 +85,8 @@ export interface PathNode {
 /** A path in a tree, with the leaf's record. */
 export interface TreePath {
   /**
-   * The nodes from the leaf to the root, with hashes that this browser computed, or only the root if the user has no
-   * leaf.
+   * The nodes from the leaf to the root. This browser computed their hashes. If the user has no leaf, the list contains
+   * only the root.
    */
   nodes: readonly PathNode[];
   /** The record's position in the file. */
@@ -239,8 +239,8 @@ export interface WorkerCalls {
   safetyCode: {
     arguments: SafetyCodeArguments;
     /**
-     * If `digits` is set, `failure` is the error of the comparison with `shown`. Otherwise, it is why no safety code
-     * could be made.
+     * If `digits` is set, `failure` is the error of the comparison with `shown`. Otherwise, `failure` is the reason why
+     * no safety code could be made.
      */
     result: { digits: string; payload: string; failure?: Failure | undefined } | { failure: Failure };
   };

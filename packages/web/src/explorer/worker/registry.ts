@@ -6,8 +6,8 @@ import type { RegistryFacts, RootAdded } from "./messages.ts";
 import { type Handler, serveCalls, toFailure } from "./serveCalls.ts";
 
 /**
- * Number of blocks in the first search for events. The range grows until enough events are found or `MAX_BLOCKS` blocks
- * are searched.
+ * Number of blocks in the first search for events. The search extends to more blocks until it has found enough events
+ * or searched `MAX_BLOCKS` blocks.
  */
 const FIRST_BLOCKS = 2_000;
 const MAX_BLOCKS = 200_000;

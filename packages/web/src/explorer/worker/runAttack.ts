@@ -5,7 +5,10 @@ import { lightClient } from "keyroot/light-client";
 import { type Handler, toFailure } from "./serveCalls.ts";
 import { simpleTrust } from "./trust.ts";
 
-/** Verifies a key with an attacker's servers, as a contact's app does. The light client begins at its checkpoint each time. */
+/**
+ * Verifies a key with an attacker's servers, as a contact's app does. Each time, the light client starts at its
+ * checkpoint.
+ */
 export const runAttack: Handler<"runAttack"> = async ({ userID, options }, _, signal) => {
   const { trust: choice, keyType: typeName = "curve41417", expectedPublicKey = "", ...others } = options;
   const { accounts: hasAccounts = false, ...place } = others;

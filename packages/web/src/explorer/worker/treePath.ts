@@ -22,8 +22,9 @@ interface FileParts {
 }
 
 /**
- * Returns a user's proof and path in a file that the verifier has accepted for this root. Only the path's hashes are
- * computed again, because the verifier has compared the file's `merkle` member with `values`.
+ * Returns a user's proof and path in a file that the verifier has accepted for this root. Only the hashes of the path
+ * are computed again. This is enough, because the verifier has already compared the file's `merkle` member with
+ * `values`.
  */
 export function pathInFile(
   bytes: Uint8Array,
@@ -55,8 +56,8 @@ const MAX_DRAWN = 20_000;
 const UNREADABLE = /^JSON_|^FILE_(?:TOO_LARGE|NOT_UTF8)$|^ANSWER_TOO_LARGE$/;
 
 /**
- * Returns the readable part of the path in a rejected file, and the lowest node that contradicts the file. It serves
- * only the drawing, and does not affect the verification's result.
+ * Returns the readable part of the path in a rejected file, and the lowest node that contradicts the file. Only the
+ * drawing uses them, so they do not affect the verification's result.
  */
 export function pathInRejectedFile(
   bytes: Uint8Array,

@@ -2,8 +2,8 @@ import { endpoints, oneEndpoint, pinnedBlock, type Trust } from "keyroot";
 import type { TrustChoice } from "./messages.ts";
 
 /**
- * Makes the verifier's `trust` option from a choice in a message. Only the workers that verify signed blocks have the
- * code for the other choices.
+ * Makes the verifier's `trust` option from a choice in a message. It throws for choices that need signed blocks,
+ * because only the workers for signed blocks contain the code for them.
  */
 export function simpleTrust(choice: TrustChoice): Trust {
   switch (choice.name) {

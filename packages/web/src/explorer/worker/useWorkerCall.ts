@@ -3,8 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 /**
  * Calls a worker, and repeats the call each time an input changes.
  * @param run calls the worker with a signal that ends the call
- * @returns the call's result, or undefined until it ends, and a function that repeats the call. `defect` is an error
- *   that prevented the worker from running
+ * @returns the call's result, which is undefined until the call ends, and a function that repeats the call. `defect` is
+ *   an error that prevented the worker from running
  */
 export function useWorkerCall<Result>(
   run: (signal: AbortSignal) => Promise<Result>,

@@ -27,7 +27,8 @@ export function verifyWith(trustOf: (choice: TrustChoice) => Trust, code?: Accou
       return { verified: { record, root, blockNumber, evidence, uniqueness: "checked", path, proof, account } };
     } catch (error) {
       const failure = toFailure(error);
-      // A hint may have loaded the file before the block was trusted. Then neither the file nor the root is evidence.
+      // A hint may have loaded the file before the block was trusted. The file and the root are then no evidence, so
+      // omit them.
       if (failure.step === "anchor") return { failure, path: undefined, root: undefined };
       // Errors of servers have no step. No such error comes after the file.
       const bytes = failure.step === undefined ? undefined : observed.file();

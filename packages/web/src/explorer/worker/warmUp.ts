@@ -7,8 +7,8 @@ const ALPHABET = "ybndrfg8ejkmcpqxot1uwisza345h769";
 const RECORDS = 128;
 
 /**
- * Verifies a small file while the page waits for the endpoint, so that the browser has compiled the verifier when the
- * real file arrives.
+ * Verifies a small file while the page waits for the endpoint. The browser has then already compiled the verifier when
+ * the real file arrives.
  */
 export function warmUp(): void {
   const records = Array.from({ length: RECORDS }, (_, i): KeyRecord => {
