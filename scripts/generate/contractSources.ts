@@ -28,7 +28,7 @@ export async function readImports(): Promise<Record<string, string>> {
 /**
  * Runs the solc package in this process.
  * @param input Standard JSON input
- * @returns Standard JSON output, with the parts that the input requests
+ * @returns Standard JSON output, with the parts that the input selects
  */
 export function runSolc(input: object): unknown {
   const solc = require("solc") as { compile(input: string): string };

@@ -7,8 +7,8 @@ import { join } from "node:path";
 const LIMIT_MS = 1_800_000;
 
 /**
- * Makes processes that build the contracts wait for each other. Hardhat writes its cache to a temporary file with a
- * fixed name. Without waiting, two processes would both try to move this file.
+ * Makes builds of the contracts in several processes wait for each other. Hardhat writes its cache to a single
+ * temporary file, which two processes would otherwise both move.
  */
 export const oneBuildAtATime: HardhatPlugin = {
   id: "keyroot:one-build-at-a-time",

@@ -1,5 +1,5 @@
 /**
- * Generates the contract's twin, for which the formal proof is made. solc's model checker cannot analyze the contract
+ * Generates the contract's twin, which is the subject of the proof. solc's model checker cannot analyze the contract
  * itself: it loses a mapping after a write through a storage pointer, and cannot follow a loop of unknown length. The
  * twin differs from the contract in three places and is identical otherwise:
  *
@@ -7,8 +7,8 @@
  * 2. The loop body is a separate function, `_step`.
  * 3. The statements after the loop are a separate function, `_finish`.
  *
- * The contract is not written this way, because it would use 66 more gas per user. It would then exceed its limit of
- * 1.1 % over the floor.
+ * The contract is not written this way, because it would use 66 more gas per user, which exceeds its limit of 1.1 %
+ * over the floor.
  */
 import { readContract } from "./contractSources.ts";
 
@@ -22,7 +22,7 @@ export async function readTwin(): Promise<string> {
 /**
  * Generates the twin's source.
  * @param contract the contract's source
- * @throws Error if the contract's structure no longer fits the replacements that this function makes
+ * @throws Error if the contract no longer has the structure that these replacements expect
  */
 export function twinOf(contract: string): string {
   const renamed = replaceOnce(

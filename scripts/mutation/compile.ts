@@ -16,8 +16,8 @@ export interface AstNode {
 }
 
 /**
- * Compiles the contract's source in memory, mutated or not. It does not use the optimizer, which takes twenty times as
- * long and does not change the meaning of the source.
+ * Compiles the contract's source, mutated or not, in memory. The optimizer is not used, because it takes twenty times
+ * as long and does not change the meaning of the source.
  * @returns undefined if the source does not compile
  */
 export async function compileContract(source: string): Promise<Compiled | undefined> {

@@ -32,9 +32,9 @@ const OPERATORS: Record<string, string[]> = {
 /**
  * Creates all mutants of a contract:
  *
- * - an operator or constant is replaced, a condition becomes true or false, or a variable becomes another of its type;
- * - a statement, modifier or initial value is removed;
- * - private state becomes public, or the two-step ownership transfer becomes one-step.
+ * - operators and constants are replaced, conditions by true and false, and variables by others of the same type;
+ * - statements, modifiers and initial values are removed;
+ * - private state becomes public, and the two-step ownership transfer becomes one-step.
  *
  * Some mutants do not compile.
  */

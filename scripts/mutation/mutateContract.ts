@@ -1,10 +1,8 @@
 /**
- * Mutation testing of the contract. Each mutant must fail a test, or be in `scripts/mutation/equivalentMutants.json`
- * with the reason why it behaves like the contract.
- *
- *     node scripts/mutation/mutateContract.ts    prints the results
- *
- * The exit code is 1 if a mutant that is not listed survives, or if a listed mutant does not survive.
+ * Mutation testing of the contract. Each mutant must fail a test, or be listed in
+ * `scripts/mutation/equivalentMutants.json` with the reason why it behaves like the contract. `node
+ * scripts/mutation/mutateContract.ts` prints the results. The exit code is 1 if a mutant survives that is not listed,
+ * or if a listed one does not survive.
  */
 import hre from "hardhat";
 import { fork } from "node:child_process";
@@ -27,8 +25,8 @@ interface MutationReport {
   notCompiling: number;
   killed: number;
   /**
-   * The number of mutants that each test killed, by the test's full title. If several tests would fail for a mutant,
-   * only the first one counts.
+   * The number of mutants that each test killed, by the test's full title. Each mutant counts for the first test that
+   * failed.
    */
   killedBy: Record<string, number>;
   equivalent: number;
@@ -76,9 +74,7 @@ export async function mutateContract(): Promise<MutationReport> {
   return report;
 }
 
-/**
- * Tests the mutants in one worker process per CPU core, but at most four. The results have the order of the mutants.
- */
+/** Tests the mutants in one worker process per processor, at most four. The results are in the order of the mutants. */
 async function testAll(mutants: readonly Mutant[]): Promise<MutantResult[]> {
   const results: MutantResult[] = [];
   const queue = mutants.entries();

@@ -2,8 +2,8 @@
  * Runs the contract's tests against mutants. The parent process sends the source of one mutant at a time. The worker
  * answers with the full title of the first test that failed, `null` if none failed, or `"does not compile"`.
  *
- * The tests are the project's own, on a simulated chain. The only difference is that they deploy the artifact of the
- * mutant. A mutant with an endless loop runs out of gas.
+ * The tests are the project's own, on a simulated chain. Only the artifact that they deploy is replaced by that of the
+ * mutant. Mutants with endless loops run out of gas.
  */
 import hre from "hardhat";
 import type { Artifact } from "hardhat/types/artifacts";

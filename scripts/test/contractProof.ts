@@ -1,6 +1,6 @@
 /**
- * The recorded result of the stage "contract proof", which runs the formal proof, the mutants, the coverage and the
- * thorough fuzzing of the contract. The stage runs again only when a file that influences its result has changed.
+ * The recorded result of the stage "contract proof": formal proof, mutants, coverage and thorough fuzzing of the
+ * contract. The stage runs again only when a file that influences its result has changed.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -56,8 +56,8 @@ export const INPUTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The packages that influence the result: the compiler, the chain, the test runner and Node. The packages that they
- * load count as well.
+ * The packages that influence the result, with everything that they load: the compiler, the chain, the test runner and
+ * Node.
  */
 export const PACKAGES = [
   "@nomicfoundation/hardhat-toolbox-mocha-ethers",
@@ -85,8 +85,8 @@ export interface ProofRecord {
 const RECORD = "scripts/test/proofRecord.json";
 
 /**
- * Returns the SHA-256 of all inputs: the names and contents of the files, and the locked packages.
- * @param root the folder that contains the inputs
+ * Returns the SHA-256 of all inputs: the names and contents of files, and locked packages.
+ * @param root the folder that contains them
  */
 export function hashInputs(root: string = ROOT): string {
   const hash = createHash("sha256");

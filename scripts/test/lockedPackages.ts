@@ -8,8 +8,8 @@ interface Locked {
 }
 
 /**
- * Returns these packages and all packages that they load, directly or indirectly. Each is given as its path in the lock
- * file, its version and its SHA-512.
+ * Returns these packages and all that they load, directly or indirectly, as paths in the lock file, with version and
+ * SHA-512.
  * @param lock text of package-lock.json
  * @throws Error for a name that the lock file does not have
  */

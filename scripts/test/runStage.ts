@@ -18,7 +18,7 @@ export interface StageResult {
   output: string;
 }
 
-/** The limit of a stage in ms. A stage that hangs ends at the limit, so that the other results are still printed. */
+/** The limit of a stage in ms. It ends a stage that hangs, so that a failed run still prints its other results. */
 const STAGE_MS = 75 * 60_000;
 
 /** Runs a program to its end, or to the limit of a stage. */

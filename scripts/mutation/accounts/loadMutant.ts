@@ -1,7 +1,4 @@
-/**
- * Loads a mutant instead of its module in a test run. The variable MUTANT contains the module's URL and its source as
- * JSON.
- */
+/** Loads a mutant instead of its module in a run of tests. The variable MUTANT has the module's URL and its source as JSON. */
 import { registerHooks } from "node:module";
 
 const { url, source } = JSON.parse(process.env["MUTANT"] ?? "{}") as { url?: string; source?: string };

@@ -23,9 +23,9 @@ const OPERATORS: Partial<Record<ts.SyntaxKind, string[]>> = {
 };
 
 /**
- * Creates the mutants of a module's functions. Each mutant has one replaced operator, condition or number, or omits one
- * call.
- * @param except the names of functions for which no mutants are made
+ * Creates the mutants of some functions of a module, by replacing operators, conditions and numbers, and leaving out
+ * calls.
+ * @param except the names of functions without mutants
  */
 export function mutantsOfModule(source: string, except: readonly string[]): ModuleMutant[] {
   const file = ts.createSourceFile("module.ts", source, ts.ScriptTarget.Latest, true);

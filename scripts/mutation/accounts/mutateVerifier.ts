@@ -1,12 +1,11 @@
 /**
  * Mutation testing of the verifier of accounts. Each mutant must fail a test vector, the reference model or a test of
- * accounts. Otherwise it must be in `scripts/mutation/accounts/equivalentMutants.json` with the reason why it changes
- * nothing.
+ * accounts, or be listed in `scripts/mutation/accounts/equivalentMutants.json` with the reason why it changes nothing.
  *
  *     node scripts/mutation/accounts/mutateVerifier.ts             all modules
  *     node scripts/mutation/accounts/mutateVerifier.ts MODULE …    some of them, such as account/account.ts
  *
- * The exit code is 1 if a mutant that is not listed survives, or if a listed mutant does not survive.
+ * The exit code is 1 if a mutant survives that is not listed, or if a listed one does not survive.
  */
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
