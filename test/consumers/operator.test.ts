@@ -3,7 +3,7 @@ import hre from "hardhat";
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { copyFile, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -35,6 +35,7 @@ import { installPackages, packPackage, ROOT, run } from "../support/packages/ins
 import { serve, serveFolder } from "../support/servers/servers.ts";
 import { closedAfterEach, never } from "../support/support.ts";
 import { ENDLESS_MS } from "../support/endless.ts";
+import { installTools } from "./tools.ts";
 
 /** Maximum size of an install on disk in MB, without optional packages: the operator alone, and with the service. */
 const MAX_MB = { operator: 55, service: 116 };
@@ -155,6 +156,25 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { code, stdout } = await programIn(plainApp).run(["--version"]);
       expect(code).to.equal(0);
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
+    });
+
+    it("load on the oldest supported Node", async function () {
+      const node = (await installTools()).node[22];
+      if (node === undefined) return this.skip(); // npm has no binary of this version for this platform.
+      // The excluded files start programs or threads, or need Hardhat.
+      const excluded = /\/(?:cli|program)\.js$|worker|\/(?:hardhat|tasks)\//i;
+      const files = ["keyroot", "@keyroot/client", "@keyroot/operator", "@keyroot/service"].flatMap((name) =>
+        globSync(inApp(`node_modules/${name}/dist/**/*.js`)).filter((path) => !excluded.test(path)),
+      );
+      expect(files.filter((path) => path.includes("nodeFetch"))).to.have.lengthOf(1);
+      const program = `for (const file of ${JSON.stringify(files)})
+        await import(file).catch((error) => {
+          // Some files need an optional package.
+          if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+        });
+      console.log(process.version);`;
+      await writeFile(inApp("loadAll.mjs"), program);
+      expect(await run(node, ["loadAll.mjs"], { cwd: app })).to.deep.equal({ stdout: "v22.13.0\n", stderr: "" });
     });
 
     it("print the required version on an older Node", async function () {

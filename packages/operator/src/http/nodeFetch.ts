@@ -2,14 +2,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { once } from "node:events";
 import { pipeline, type Readable, type Transform } from "node:stream";
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  createZstdDecompress,
-} from "node:zlib";
+import * as zlib from "node:zlib";
 import { describeValue } from "keyroot/internal/input";
 import { TransportError } from "../errors.ts";
 
@@ -26,7 +19,7 @@ const HEADERS = { Accept: "*/*", "Accept-Encoding": "gzip, br", "User-Agent": "k
 /** Maximum number of encodings of a body. */
 const MAX_ENCODINGS = 3;
 
-const { Z_SYNC_FLUSH: FLUSH, BROTLI_OPERATION_FLUSH: BROTLI_FLUSH, ZSTD_e_flush: ZSTD_FLUSH } = constants;
+const { Z_SYNC_FLUSH: FLUSH, BROTLI_OPERATION_FLUSH: BROTLI_FLUSH, ZSTD_e_flush: ZSTD_FLUSH } = zlib.constants;
 
 /**
  * A replacement for `fetch` that takes about a third of the processor time, because it uses `node:http`. Publishing
@@ -102,16 +95,16 @@ async function decoderOf(encoding: string, body: Readable): Promise<Transform | 
   switch (encoding) {
     case "gzip":
     case "x-gzip":
-      return createGunzip({ flush: FLUSH, finishFlush: FLUSH });
+      return zlib.createGunzip({ flush: FLUSH, finishFlush: FLUSH });
     case "br":
-      return createBrotliDecompress({ flush: BROTLI_FLUSH, finishFlush: BROTLI_FLUSH });
+      return zlib.createBrotliDecompress({ flush: BROTLI_FLUSH, finishFlush: BROTLI_FLUSH });
     case "deflate":
       return (await hasZlibHeader(body))
-        ? createInflate({ finishFlush: FLUSH })
-        : createInflateRaw({ finishFlush: FLUSH });
+        ? zlib.createInflate({ finishFlush: FLUSH })
+        : zlib.createInflateRaw({ finishFlush: FLUSH });
     case "zstd":
-      // Node 22.13 has no zstd.
-      return (createZstdDecompress as typeof createZstdDecompress | undefined)?.({ finishFlush: ZSTD_FLUSH });
+      // Node 22.13 has no zstd. A named import of it would fail there.
+      return (zlib as Partial<typeof zlib>).createZstdDecompress?.({ finishFlush: ZSTD_FLUSH });
     default:
       return undefined;
   }
