@@ -217,7 +217,7 @@ async function readSlots(
   if (args.trust === "auditors")
     throw argumentInvalid("The command takes no auditors' statements. Use another --trust.");
   const place = { ...args, rpc: endpointsOf(args.rpc)[0], chainId, contract };
-  const chainAndFiles = await ChainAndFiles.resolve(place, host);
+  using chainAndFiles = await ChainAndFiles.resolve(place, host);
   const { source, call, findBlock } = await openTrustedChain({ ...args, block, threshold: undefined }, chainAndFiles);
   await new Chain(call).verifyChainId(chainId);
   const { nextNumber } = slotsOf(file);

@@ -62,13 +62,13 @@ export async function auditRegistry(
   if (args.trust === "auditors")
     throw argumentInvalid("An audit relies on no other auditor. Use another choice of --trust than auditors.");
   const [rpc] = endpointsOf(args.rpc);
-  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc }, host);
+  using chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc }, host);
   const chain = await openTrustedChain(args, chainAndFiles);
   const { name: trust, storageProof, tag } = chain.source;
   const files = filesOf(args, chainAndFiles);
   if ("dir" in files) await checkFolder("--files", files.dir);
   const signedAt = await findBlock?.(chain);
-  const place = await placeOf(chainAndFiles);
+  const place = await placeOf(chainAndFiles, chain.call);
   const { chainId, contract } = place;
   // Each key type has its own state file. An audit that was started with the wrong type therefore cannot break the next
   // audit with the right type.

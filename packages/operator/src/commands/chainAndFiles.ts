@@ -27,11 +27,15 @@ export interface ChainAndFilesArgs {
 
 type ConnectionOptions = Pick<EndpointOptions, "fetch" | "retry">;
 
-/** The chain, registry and files of a command, which come from its options or from the running local stack. */
-export class ChainAndFiles {
+/**
+ * The chain, registry and files of a command, which come from its options or from the running local stack. Disposal
+ * ends the requests whose answers the command no longer needs, so that they do not keep the process running.
+ */
+export class ChainAndFiles implements Disposable {
   readonly #args: ChainAndFilesArgs;
   readonly #stack: StackFile | undefined;
   readonly #root: string;
+  readonly #ended = new AbortController();
   /** The URL of a JSON-RPC endpoint, or the connection to the network in `--network`. */
   readonly rpc: string | Eip1193Provider;
   /** Sends a request. Repeats reads after temporary failures. */
@@ -54,7 +58,16 @@ export class ChainAndFiles {
     this.rpc = rpc;
     this.retry = retry;
     this.#url = url;
-    this.call = openEndpoint(rpc, { allowHttp: this.allowHttp, fetch, retry });
+    this.call = openEndpoint(rpc, { allowHttp: this.allowHttp, fetch, retry, signal: this.signal });
+  }
+
+  /** Aborts at the end of the command. */
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  [Symbol.dispose](): void {
+    this.#ended.abort();
   }
 
   /** @throws ArgumentError ARGUMENT_INVALID, and as `checkKeyType` */
@@ -112,10 +125,11 @@ export class ChainAndFiles {
 
   /**
    * Returns the endpoint's chain id, which must be the expected one, if any.
+   * @param call calls the endpoint, or several ones
    * @throws VerificationError CHAIN_ID_MISMATCH if it differs from `--chain-id` or from the local stack's chain id
    */
-  async verifyChainId(): Promise<number> {
-    const chain = new Chain(this.call);
+  async verifyChainId(call: RpcCall = this.call): Promise<number> {
+    const chain = new Chain(call);
     const expected = this.#expectedChainId;
     if (expected === undefined) return chain.chainId();
     await chain.verifyChainId(expected);
@@ -180,10 +194,14 @@ export function filesOf(
     : { dir: resolve(args.files), ...limits };
 }
 
-/** Returns the contract and chain that identify a saved state. @throws VerificationError CHAIN_ID_MISMATCH; TransportError */
-export async function placeOf(chainAndFiles: ChainAndFiles): Promise<AuditTarget> {
+/**
+ * Returns the contract and chain that identify a saved state.
+ * @param call calls the endpoint, or all of them with `--trust endpoints:N`
+ * @throws VerificationError CHAIN_ID_MISMATCH, QUORUM_NOT_REACHED; TransportError
+ */
+export async function placeOf(chainAndFiles: ChainAndFiles, call: RpcCall): Promise<AuditTarget> {
   const contract = chainAndFiles.contract.toLowerCase();
-  const chainId = await chainAndFiles.verifyChainId();
-  const genesisHash = await new Chain(chainAndFiles.call).genesisHash(chainId);
+  const chainId = await chainAndFiles.verifyChainId(call);
+  const genesisHash = await new Chain(call).genesisHash(chainId);
   return { chainId, genesisHash, contract };
 }

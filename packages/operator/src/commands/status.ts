@@ -36,12 +36,12 @@ export const status = command(
     const { ChainAndFiles } = await import("./chainAndFiles.ts");
     const { endpointsOf, openTrustedChain } = await import("./trust.ts");
     const { findUnfinishedPlan } = await import("./unfinishedPlan.ts");
-    const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host, {
+    using chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host, {
       retry: QUICK_RETRY,
     });
     const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);
     const isLatest = source.name === "one-endpoint" && source.tag === "latest";
-    if (!isLatest) return provenStatus(chainAndFiles, call, await findBlock(), source.storageProof);
+    if (!isLatest) return await provenStatus(chainAndFiles, call, await findBlock(), source.storageProof);
     const { contract } = chainAndFiles;
     const chainId = await chainAndFiles.verifyChainId();
     const codeHash = await fetchCodeHash(call, contract, "latest");

@@ -126,14 +126,14 @@ export async function openTrustedChain(args: TrustArguments, chainAndFiles: Chai
 }
 
 /** Returns the functions that call the endpoints of `--trust endpoints:N`. @throws ArgumentError ARGUMENT_INVALID */
-function callsOf({ rpc }: TrustArguments, required: number, { allowHttp, retry }: ChainAndFiles): RpcCall[] {
+function callsOf({ rpc }: TrustArguments, required: number, { allowHttp, retry, signal }: ChainAndFiles): RpcCall[] {
   const urls = endpointsOf(rpc);
   if (urls.length < required)
     throw argumentInvalid(
       `--trust endpoints:${required} needs at least ${required} endpoints, separated by commas in --rpc, but there ${urls.length === 1 ? "is 1" : `are ${urls.length}`}.`,
     );
   checkDifferentHosts(urls.map((url) => checkSourceUrl("rpc", url, allowHttp)));
-  return urls.map((url) => openEndpoint(url, { allowHttp, retry }));
+  return urls.map((url) => openEndpoint(url, { allowHttp, retry, signal }));
 }
 
 export function endpointsOf(rpc: string | undefined): string[] {

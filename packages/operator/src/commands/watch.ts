@@ -83,12 +83,12 @@ export const watch = command(
     const users = await usersOf(args);
     const webhook = await webhookOf(args);
     const unavailableAfterMs = 1000 * args.unavailableAfter;
-    const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host);
+    using chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host);
     const files = filesOf(args, chainAndFiles);
     const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);
     if (source.name === "pinned-block")
       throw argumentInvalid("A watch needs new blocks. Use another choice than pinned-block.");
-    const place = await placeOf(chainAndFiles);
+    const place = await placeOf(chainAndFiles, call);
     using state = await WatchState.open(args.state, place, { onRebuild: printRebuild });
     const { chainId, contract } = place;
     const { tag, maxAgeMs } = source;

@@ -1,6 +1,7 @@
 import pRetry from "p-retry";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "keyroot/internal/errors";
+import { abortedError } from "keyroot/internal/transport";
 import { checkOptions } from "../checkOptions.ts";
 
 /** The number and the delays of retries. */
@@ -35,12 +36,14 @@ const exhausted = new WeakSet<Error>();
  * Calls `request`, and repeats it with exponential backoff after temporary errors. It waits at least as long as the
  * host requests (Retry-After). Use it only for reads, because a repeated write may take effect twice.
  * @param isTemporary whether a repeated request may succeed. Default: `isTransient`
- * @throws the last error of `request`; an error that is not temporary is thrown at once
+ * @param signal ends the repetition, also while it waits
+ * @throws the last error of `request`; an error that is not temporary is thrown at once; TransportError ABORTED
  */
 export async function withRetry<T>(
   request: () => Promise<T>,
   options: RetryOptions = DEFAULT_RETRY,
   isTemporary: (error: Error) => boolean = isTransient,
+  signal?: AbortSignal,
 ): Promise<T> {
   const { retries, initialDelayMs } = checkOptions("The retry's options", options, OPTIONS);
   const isRepeated = (error: Error) =>
@@ -51,13 +54,16 @@ export async function withRetry<T>(
       minTimeout: initialDelayMs,
       maxTimeout: MAX_DELAY_MS,
       randomize: true,
+      signal,
       shouldRetry: async ({ error, retriesLeft }) => {
         if (!isRepeated(error)) return false;
-        if (retriesLeft > 0) await sleep(retryAfterOf(error) * 1000);
+        const pauseMs = retryAfterOf(error) * 1000;
+        if (retriesLeft > 0 && pauseMs > 0) await sleep(pauseMs, undefined, { signal });
         return true;
       },
     });
   } catch (error) {
+    if (signal?.aborted) throw abortedError(signal);
     if (error instanceof Error) exhausted.add(error);
     throw error;
   }

@@ -20,6 +20,8 @@ export interface EndpointOptions {
   fetch?: typeof globalThis.fetch | undefined;
   /** The retries of reads. Default: 5 retries, starting after 500 ms. */
   retry?: RetryOptions | undefined;
+  /** Aborts all requests and their retries. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -28,11 +30,11 @@ export interface EndpointOptions {
  */
 export function openEndpoint(
   rpc: string | Eip1193Provider,
-  { allowHttp, fetch, retry }: EndpointOptions = {},
+  { allowHttp, fetch, retry, signal }: EndpointOptions = {},
 ): RpcCall {
   const { maxBytes, timeoutMs } = RPC_LIMITS;
-  const limits = { maxBytes, timeoutMs, bytesOf: () => maxBytes };
-  return repeatingCaller(batchingCaller(rpc, CALLS_PER_REQUEST, { ...limits, allowHttp, fetch }), retry);
+  const options = { maxBytes, timeoutMs, bytesOf: () => maxBytes, allowHttp, fetch, signal };
+  return repeatingCaller(batchingCaller(rpc, CALLS_PER_REQUEST, options), retry, signal);
 }
 
 /**

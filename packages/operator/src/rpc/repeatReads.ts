@@ -11,6 +11,8 @@ interface Repeating {
   method?: string;
   /** The answers that are not repeated. Default: none. */
   except?: readonly Meaning[];
+  /** Ends the repetition. The read then throws TransportError ABORTED. Default: none. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -20,7 +22,7 @@ interface Repeating {
 export async function repeatRead<T>(
   read: () => Promise<T>,
   retry: RetryOptions = DEFAULT_RETRY,
-  { method = "", except = [] }: Repeating = {},
+  { method = "", except = [], signal }: Repeating = {},
 ): Promise<T> {
   return withRetry(
     async () => {
@@ -38,6 +40,7 @@ export async function repeatRead<T>(
         (means === undefined || !except.includes(means))
       );
     },
+    signal,
   );
 }
 
@@ -45,13 +48,15 @@ export async function repeatRead<T>(
  * Creates a function that repeats reads after temporary failures. Transactions are sent only once. A request for logs
  * is not repeated if the caller should ask for fewer blocks instead.
  * @param call sends one request
+ * @param signal ends the repetition of reads
  * @throws the last error of `call`, with the remedy for the node's answer
  */
-export function repeatingCaller(call: RpcCall, retry: RetryOptions = DEFAULT_RETRY): RpcCall {
+export function repeatingCaller(call: RpcCall, retry: RetryOptions = DEFAULT_RETRY, signal?: AbortSignal): RpcCall {
   const callOnce = acceptBlockHashes(call);
   return async (method, params) => {
     if (isSend(method)) return call(method, params);
-    return repeatRead(() => callOnce(method, params), retry, { method: isOneBlock(method, params) ? "" : method });
+    const repeating = { method: isOneBlock(method, params) ? "" : method, signal };
+    return repeatRead(() => callOnce(method, params), retry, repeating);
   };
 }
 
