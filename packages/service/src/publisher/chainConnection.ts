@@ -37,8 +37,8 @@ export class ChainConnection {
   }
 
   /**
-   * Opens the check of roots, which compares the chain with the files. If a second endpoint is configured, both
-   * endpoints must agree.
+   * Creates a `RootCheck`, which compares the chain with the files. If a second endpoint is configured, both endpoints
+   * must agree.
    * @param lost aborts all calls to the chain when the lease is lost
    */
   async openCheck(registry: Registry, lost: AbortSignal): Promise<RootCheck> {
