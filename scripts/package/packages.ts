@@ -49,7 +49,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       chunks: {
         core: /src\/(?:createVerifier|store\/store|transport\/(?!fetchAccountFile|batches)|verifier\/verifyKey|trust\/(?:oneEndpoint|endpoints|ownNode|pinnedBlock))\b/,
         values: /src\/(?:identity\/(?:serializeKeyRecord|userIDBytes)|ethereum\/rpcData)\b/,
-        stores: /src\/(?:store\/access|trust\/sharedSearch)\b/,
+        sharedSearch: /src\/trust\/sharedSearch\b/,
         accountSlot: /src\/verifier\/accountSlot\b/,
         anyFile: /src\/merkle\/verifyMerkleFile\b/,
         documents: /src\/input\/(?:document|shapeChecker)\b/,
@@ -61,7 +61,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash|checksum)\b/,
         twoRoots: /src\/verifier\/twoRootsByCall\b/,
         evidence: /src\/(?:ethereum|trust\/(?:quorum|agreedBlock)|registry\/slot|verifier\/shareEqualCalls)/,
-        lists: /src\/(?:engine\/forEachAtOnce|verifier\/cache|transport\/batches)\b/,
+        lists: /src\/(?:engine\/forEachAtOnce|store\/access|verifier\/cache|transport\/batches)\b/,
         networks: /src\/trust\/lightClient\/(?:networks|lightClient)\b/,
         lightClientProtocol: /src\/trust\/lightClient\/(?:source|follow)\b/,
         blockProof: /src\/trust\/lightClient\/blockProof\b/,

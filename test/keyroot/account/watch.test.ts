@@ -5,7 +5,7 @@ import { makeBundle, parseBundle } from "keyroot/bundle";
 import { AccountRegistry, keyAt, textAt } from "../../support/account/accountRegistry.ts";
 import { type PlainAccount, plainAccountFile, plainSlot, plainStatement } from "../../support/account/plainAccount.ts";
 import { failure, never } from "../../support/support.ts";
-import { verifierAt } from "../../support/verifier/verifyOnce.ts";
+import { type TestOptions, verifierAt } from "../../support/verifier/verifyOnce.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -40,8 +40,8 @@ describe("watch with accounts", () => {
     app.abort();
   });
 
-  const start = (options: Partial<WatchKeysOptions> = {}) =>
-    verifierAt({ ...registry.optionsFor(oneEndpoint()), accounts: accounts(), now: () => time }).watch({
+  const start = (options: Partial<WatchKeysOptions> = {}, { limits }: Pick<TestOptions, "limits"> = {}) =>
+    verifierAt({ ...registry.optionsFor(oneEndpoint()), accounts: accounts(), now: () => time, limits }).watch({
       ...{ userID: own.userID, publicKey: keyAt(0), account: ownFile, contacts: () => contacts, store, makeBundle },
       ...{ onAlarm: (alarm) => alarms.push(alarm), signal: app.signal, ...options },
     });
@@ -58,6 +58,25 @@ describe("watch with accounts", () => {
     expect(watch.status.checkedAt).to.equal(time - HOUR);
     expect(watch.status.contactsCheckedAt.get(contact.userID)).to.equal(time - HOUR);
     expect(codes()).to.deep.equal([]);
+  });
+
+  it("checks all keys if the store never finishes storing the account files", async () => {
+    for (let i = 0; i < 4; i++) {
+      const contact = registry.newAccount();
+      await registry.change(contact, 0);
+      contacts.push({ userID: contact.userID, expectedPublicKey: keyAt(0) });
+    }
+    const set = (name: string, text: string) =>
+      name.endsWith(":account") ? new Promise(() => undefined) : store.set(name, text);
+    const slow = { get: (name: string) => store.get(name), set };
+    const watch = await start({ store: slow }, { limits: { timeoutMs: 3000 } });
+    // A round stores the account files of keys that an earlier round has verified.
+    await watch.check();
+    time += HOUR;
+    const { errors, checkedAt, contactsCheckedAt } = await watch.check();
+    expect(errors.map((error) => (error as { code: string }).code)).to.deep.equal(["STORE_UNAVAILABLE"]);
+    expect([checkedAt, ...contactsCheckedAt.values()]).to.deep.equal([time, time, time, time, time]);
+    expect([...store.keys()].filter((name) => name.startsWith("keyroot-watch"))).to.have.lengthOf(1);
   });
 
   describe("for the owner", () => {

@@ -5,6 +5,7 @@ import type { PublishedRoot } from "@keyroot/operator/publisher";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { sampleRecords, sampleUserID } from "../../support/samples.ts";
 import { publishLocally } from "../../support/chain/local.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 import { rpc } from "../../support/support.ts";
 import { verifyOnce, verifyListOnce, type ListOptions, type OnceOptions } from "../../support/verifier/verifyOnce.ts";
 
@@ -224,17 +225,21 @@ describe("a verifier's verifyMany method", () => {
       expect(requests).to.deep.equal({ rpc: [], files: [] });
     });
 
-    const failing = {
-      "never responds": () => new Promise<never>(() => undefined),
-      "throws an error": () => {
-        throw new Error("SQLITE_FULL");
-      },
+    const hang = () => new Promise<never>(() => undefined);
+    const fail = () => {
+      throw new Error("SQLITE_FULL");
     };
-    for (const [what, access] of Object.entries(failing))
-      it(`verifies all keys if the cache ${what}`, async () => {
-        const limits = { timeoutMs: what === "never responds" ? 5000 : 60_000 };
-        const outcomes = await verifyListOnce(contacts(), { ...options, limits, cache: { get: access, set: access } });
-        const expected = await verifyListOnce(contacts(), { ...options, cache: undefined });
+    const failing = {
+      "never responds": { get: hang, set: hang },
+      "never finishes storing": { get: () => undefined, set: hang },
+      "throws an error": { get: fail, set: fail },
+    };
+    for (const [what, cache] of Object.entries(failing))
+      it(`verifies all keys, many of which are in one file, if the cache ${what}`, async () => {
+        const limits = { timeoutMs: cache.set === hang ? 5000 : 60_000 };
+        const list = [...contacts(), ...contacts(), ...contacts()];
+        const outcomes = await verifyListOnce(list, { ...options, limits, cache });
+        const expected = await verifyListOnce(list, { ...options, cache: undefined });
         for (const { cacheError } of outcomes) {
           expect(cacheError).to.include({ name: "TransportError", code: "STORE_UNAVAILABLE" });
           expect(String(cacheError)).to.include("The cache is unavailable: ");
@@ -242,6 +247,24 @@ describe("a verifier's verifyMany method", () => {
         for (const outcome of outcomes) delete outcome.cacheError;
         expect(outcomes).to.deep.equal(expected);
       });
+
+    it("reports each outcome without waiting for the cache, and returns after all keys are stored", async () => {
+      const { promise: allReported, resolve } = Promise.withResolvers<undefined>();
+      let reported = 0;
+      const onOutcome = () => {
+        if (++reported === records.length) resolve(undefined);
+      };
+      const set = async (name: string, text: string) => {
+        await allReported;
+        cache.set(name, text);
+      };
+      const slow = { get: () => undefined, set };
+      const limits = { timeoutMs: ENDLESS_MS };
+      const outcomes = await verifyListOnce(contacts(), { ...options, limits, onOutcome, cache: slow });
+      expect(codes(outcomes)).to.deep.equal(records.map(() => "verified"));
+      expect(outcomes.filter(({ cacheError }) => cacheError)).to.deep.equal([]);
+      expect(cache.size).to.equal(records.length);
+    });
 
     it("requests a root of the latest block again", async () => {
       await verifyListOnce(contacts(), { ...options, trust: oneEndpoint() });

@@ -7,7 +7,7 @@ import { serializeKeyRecord } from "../identity/serializeKeyRecord.ts";
 import { MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
 import { isMerkleRoot } from "../merkle/hash.ts";
 import type { Evidence } from "../evidence.ts";
-import type { Store } from "../store/store.ts";
+import type { SafeStore } from "../store/access.ts";
 import type { BlockSource, BlockTag } from "../trust/blockSource.ts";
 import { sha256Hex } from "../bytes/sha256.ts";
 import { type CachedAnswer, isStronger, strengthOf } from "./equivocation.ts";
@@ -54,7 +54,7 @@ export function sourceOf(endpoint: Endpoint): string {
 }
 
 /** Loads the cached key of a user. An unreadable entry causes a new request. */
-export async function loadCachedKey(cache: Store, query: KeyQuery): Promise<CachedKey | undefined> {
+export async function loadCachedKey(cache: SafeStore, query: KeyQuery): Promise<CachedKey | undefined> {
   const text = await cache.get(entryName(query));
   if (typeof text !== "string") return undefined;
   try {
@@ -81,19 +81,19 @@ export async function loadCachedKey(cache: Store, query: KeyQuery): Promise<Cach
  * Stores a verified key. If the cache already has stronger evidence for the same root, the cached key is kept.
  * @param cached the user's key in the cache
  */
-export async function storeKey(
-  cache: Store,
+export function storeKey(
+  cache: SafeStore,
   query: KeyQuery,
   { tag }: Pick<BlockSource, "tag">,
   key: VerifiedKey,
   cached: CachedKey | undefined,
   { sources, storedAt }: Pick<CachedKey, "sources" | "storedAt">,
-): Promise<void> {
+): void {
   const { root, index, blockNumber, evidence } = key;
   if (cached?.root === root && isStronger(cached, { root, evidence, final: isFinal(tag, evidence) })) return;
   const record = serializeKeyRecord(key.record);
   const entry = { format: FORMAT, root, index, blockNumber, record, evidence, sources, storedAt, tag };
-  await cache.set(entryName(query), JSON.stringify({ ...entry, nextSlotID: query.nextSlotID }));
+  cache.set(entryName(query), JSON.stringify({ ...entry, nextSlotID: query.nextSlotID }));
 }
 
 /** Checks whether a root was read at a finalized block. */
@@ -101,8 +101,8 @@ function isFinal(tag: BlockTag, { block }: Evidence): boolean {
   return tag === "finalized" && block !== undefined;
 }
 
-export async function forgetKey(cache: Store, query: KeyQuery): Promise<void> {
-  await cache.set(entryName(query), "");
+export function forgetKey(cache: SafeStore, query: KeyQuery): void {
+  cache.set(entryName(query), "");
 }
 
 /**
@@ -111,14 +111,14 @@ export async function forgetKey(cache: Store, query: KeyQuery): Promise<void> {
  */
 type Note = "account" | "alarm" | "absent";
 
-export async function loadNote(cache: Store, query: KeyQuery, note: Note): Promise<string | undefined> {
+export async function loadNote(cache: SafeStore, query: KeyQuery, note: Note): Promise<string | undefined> {
   const text = await cache.get(`${entryName(query)}:${note}`);
   return text === "" ? undefined : text;
 }
 
 /** Stores a note about a user, or forgets it if `text` is empty. */
-export async function storeNote(cache: Store, query: KeyQuery, note: Note, text: string): Promise<void> {
-  await cache.set(`${entryName(query)}:${note}`, text);
+export function storeNote(cache: SafeStore, query: KeyQuery, note: Note, text: string): void {
+  cache.set(`${entryName(query)}:${note}`, text);
 }
 
 /**

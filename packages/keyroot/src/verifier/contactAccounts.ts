@@ -2,7 +2,7 @@ import { forEachAtOnce } from "../engine/forEachAtOnce.ts";
 import { decodeUtf8 } from "../engine/utf8.ts";
 import { KeyrootError, VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
-import type { Store } from "../store/store.ts";
+import type { SafeStore } from "../store/access.ts";
 import { loadNote } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
 import type { KeyQuery } from "./options.ts";
@@ -50,7 +50,7 @@ export interface AccountContact extends Pick<Contact, "account"> {
 export async function findContactSlots(
   config: VerifierConfig,
   contacts: readonly AccountContact[],
-  { servers, cache, files }: { servers: VerifierServers; cache: Store | undefined; files: AccountFiles },
+  { servers, cache, files }: { servers: VerifierServers; cache: SafeStore | undefined; files: AccountFiles },
 ): Promise<(ContactSlot | KeyrootError)[]> {
   const hosted = new Map<UserID, Promise<Uint8Array>>();
   const fetchFile = (query: KeyQuery) => {
@@ -59,8 +59,10 @@ export async function findContactSlots(
     return file;
   };
   const isFirst = files === "known";
-  const find = async ({ query, account }: AccountContact): Promise<ContactSlot> => {
-    const cached = cache && findCachedSlot(config, query, await loadNote(cache, query, "account"));
+  // All files are read from the cache at the same time, so that a slow cache does not delay each contact.
+  const cachedFiles = contacts.map(({ query }) => cache && loadNote(cache, query, "account"));
+  const find = async (i: number, { query, account }: AccountContact): Promise<ContactSlot> => {
+    const cached = findCachedSlot(config, query, await cachedFiles[i]);
     const known = !isFirst || account === undefined ? undefined : accountFileBytes(account);
     if (known === undefined && cached && isFirst) return cached;
     const bytes = known ?? (await fetchFile(query));
@@ -75,7 +77,7 @@ export async function findContactSlots(
   const found: (ContactSlot | KeyrootError)[] = [];
   await forEachAtOnce(FILES_AT_ONCE, contacts.entries(), async ([i, contact]) => {
     try {
-      found[i] = await find(contact);
+      found[i] = await find(i, contact);
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
       found[i] = error;

@@ -1,7 +1,7 @@
 import { type KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import { MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
 import type { Evidence } from "../evidence.ts";
-import type { Store } from "../store/store.ts";
+import type { SafeStore } from "../store/access.ts";
 import type { UserID } from "../identity/userID.ts";
 import {
   type CachedKey,
@@ -50,7 +50,7 @@ const DAMAGED = "DAMAGED";
 /** Opens the verified keys in a verifier's cache, for one call. @param names the names of the call's endpoints */
 export function openStoredKeys(
   { source, now, cache, verifyAccountFile }: VerifierConfig,
-  store: Store,
+  store: SafeStore,
   names: readonly string[],
 ) {
   const withAge = (key: VerifiedKey, { storedAt }: CachedKey): VerifiedKey & { cached: CachedVerification } => ({
@@ -60,8 +60,10 @@ export function openStoredKeys(
   return {
     async load(target: Target): Promise<StoredKey> {
       const { query } = target;
-      const cached = await loadCachedKey(store, query);
-      const alarm = await loadNote(store, ownerOf(target), "alarm");
+      const [cached, alarm] = await Promise.all([
+        loadCachedKey(store, query),
+        loadNote(store, ownerOf(target), "alarm"),
+      ]);
       const isTrusted = cached && !alarm && (await meetsTrust(cached, query, source, names));
       return { cached, trusted: isTrusted ? recordOf(query, cached) : undefined, alarm };
     },
@@ -89,20 +91,20 @@ export function openStoredKeys(
      * @returns the stored answer if they differ
      * @throws VerificationError EQUIVOCATION
      */
-    async compare({ query, slot }: Target, { cached }: StoredKey, root: string | undefined, evidence: Evidence) {
+    compare({ query, slot }: Target, { cached }: StoredKey, root: string | undefined, evidence: Evidence) {
       if (!cached || !contradicts(query, cached, root, evidence)) return undefined;
-      await forgetKey(store, query);
-      if (slot) await storeNote(store, slot.account, "account", "");
+      forgetKey(store, query);
+      if (slot) storeNote(store, slot.account, "account", "");
       const earlier: CachedAnswer = { root: cached.root, evidence: cached.evidence, final: cached.final };
       return earlier;
     },
     /** Stores a verified key. A damaged one is stored only to compare later answers with it. */
-    async save(target: Target, key: VerifiedKey, { cached, alarm }: StoredKey, sources: CachedKey["sources"]) {
+    save(target: Target, key: VerifiedKey, { cached, alarm }: StoredKey, sources: CachedKey["sources"]) {
       const { query, slot } = target;
-      await storeKey(store, query, source, key, cached, { sources, storedAt: now() });
-      if (slot) await storeNote(store, slot.account, "account", slot.file);
+      storeKey(store, query, source, key, cached, { sources, storedAt: now() });
+      if (slot) storeNote(store, slot.account, "account", slot.file);
       const newAlarm = key.evidence.damage && DAMAGED;
-      if (newAlarm !== alarm) await storeNote(store, ownerOf(target), "alarm", newAlarm ?? "");
+      if (newAlarm !== alarm) storeNote(store, ownerOf(target), "alarm", newAlarm ?? "");
     },
     /**
      * Records that the chain shows no key of a user. Only the time of the first record is kept. With a later time, the
@@ -112,7 +114,7 @@ export function openStoredKeys(
     async noteAbsence({ query }: Target): Promise<number> {
       const noted = Number(await loadNote(store, query, "absent"));
       if (noted > 0 && noted <= now()) return noted;
-      await storeNote(store, query, "absent", String(now()));
+      storeNote(store, query, "absent", String(now()));
       return now();
     },
     /**
@@ -120,9 +122,9 @@ export function openStoredKeys(
      * the chain confirms it again.
      * @param isContradiction true if the stored answer contradicts the answer that led to the error
      */
-    async noteError(target: Target, error: KeyrootError, isContradiction: boolean) {
+    noteError(target: Target, error: KeyrootError, isContradiction: boolean) {
       if (error instanceof VerificationError && (isContradiction || ALARMS.test(error.code)))
-        await storeNote(store, ownerOf(target), "alarm", error.code);
+        storeNote(store, ownerOf(target), "alarm", error.code);
     },
   };
 }

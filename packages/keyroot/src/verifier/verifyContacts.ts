@@ -38,7 +38,8 @@ export interface ContactListOptions extends Pick<KeyOptions, "signal"> {
  * which do not change whether the key is verified:
  * - `contradicts` is an earlier answer from the cache that differs from the new one. One of the answers is false, or
  *   the chain replaced a block before it was final.
- * - `cacheError` is the last error of the cache.
+ * - `cacheError` is the last error of the cache. Because keys are stored after `onOutcome` is called, it is set when the
+ *   call ends, in all outcomes.
  * - `onOutcomeError` is what `onOutcome` threw.
  */
 export type ContactOutcome = {
@@ -128,7 +129,7 @@ export async function verifyContacts(
   };
   const toOutcome = async (target: IndexedTarget, error: unknown, contradicts?: CachedAnswer) => {
     if (!(error instanceof KeyrootError)) throw error;
-    await keys?.noteError(target, error, !!contradicts);
+    keys?.noteError(target, error, !!contradicts);
     if (keys && error.code === "NOT_PUBLISHED") absentSince.set(target.index, await keys.noteAbsence(target));
     return outcomeOf(target, { error }, contradicts);
   };
@@ -191,14 +192,14 @@ export async function verifyContacts(
       const blockNumber = readBlockOfRoot(root, reading);
       // The verdict about the file comes first, as in `verifyKey`.
       blockNumber.catch(() => undefined);
-      contradicts = await keys?.compare(target, stored, root, evidence);
+      contradicts = keys?.compare(target, stored, root, evidence);
       const sources = reading.agreed.map((indexes) => indexes.flatMap((index) => names[index] ?? []));
       return { target, root, blockNumber, reading, stored, sources, contradicts };
     } catch (error) {
       let verdict = error;
       if (error instanceof VerificationError && error.code === "NOT_PUBLISHED")
         try {
-          contradicts = await keys?.compare(target, stored, undefined, evidence);
+          contradicts = keys?.compare(target, stored, undefined, evidence);
         } catch (equivocation) {
           verdict = equivocation;
         }
@@ -233,7 +234,7 @@ export async function verifyContacts(
     };
     const verified: VerifiedKey = { ...record, evidence: { ...reading.evidence, uniqueness: "checked" } };
     const account = accounts && slot && accounts.verifyAuthorizedKey(slot, verified, verified.evidence);
-    await keys?.save(target, verified, stored, sources);
+    keys?.save(target, verified, stored, sources);
     if (!account) return verified;
     const { changedFrom } = slot;
     return { ...verified, account: changedFrom === undefined ? account : { ...account, changedFrom } };
@@ -305,7 +306,11 @@ export async function verifyContacts(
 
   const connect: typeof rpcCaller = (rpc, options) =>
     shareEqualCalls(contacts.length === 1 ? rpcCaller(rpc, options) : batchingCaller(rpc, BATCH_SIZE, options));
-  await withServers(servers, (servers) => verifyList([...contacts.entries()], servers), { signal, connect });
+  const verifyAndStore = async (servers: VerifierServers) => {
+    await verifyList([...contacts.entries()], servers);
+    await store?.close();
+  };
+  await withServers(servers, verifyAndStore, { signal, connect });
   if (cacheError) for (const outcome of outcomes) outcome.cacheError = cacheError;
   return outcomes;
 }

@@ -3,7 +3,7 @@ import { ANY_KEY } from "../identity/compareKey.ts";
 import type { UserID } from "../identity/userID.ts";
 import { invalidArgument } from "../input/options.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
-import type { Store } from "../store/store.ts";
+import type { SafeStore } from "../store/access.ts";
 import { storeNote } from "../verifier/cache.ts";
 import {
   type AccountContact,
@@ -26,7 +26,7 @@ import { applyAnswer, publishedOf, type WatchedUserState } from "./watchedUser.t
 interface AccountOptions {
   servers: VerifierServers;
   /** The store for the newest account files with which the watch has read a user's slots. */
-  store: Store;
+  store: SafeStore;
   /** The account files of the app, by user. */
   files: ReadonlyMap<UserID, KeyOptions["account"]>;
   /** The current time in ms since 1970. */
@@ -102,7 +102,7 @@ export async function readAccounts(
     if (root === undefined) watched.unpublishedSince ??= time;
     else delete watched.unpublishedSince;
     const isVerified = state.publicKey === key.publicKey;
-    if (root !== undefined && nextRoot === undefined && isVerified) await storeNote(store, account, "account", file);
+    if (root !== undefined && nextRoot === undefined && isVerified) storeNote(store, account, "account", file);
     answered.push(user);
   }
   return answered;

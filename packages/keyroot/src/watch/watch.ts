@@ -142,7 +142,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   /** The alarms that `onAlarm` did not accept. */
   const refused = new Set<string>();
   const { timeoutMs } = config.servers.network.limits;
-  const cache = asCache("The watch's store", store, STORE_TIMES * timeoutMs, (error) => errors.push(error));
+  const openStore = () => asCache("The watch's store", store, STORE_TIMES * timeoutMs, (error) => errors.push(error));
   let queue: Promise<unknown> = Promise.resolve();
 
   /** Runs work in only one tab at a time, with the Web Locks API, or one task at a time per process without it. */
@@ -182,7 +182,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   const round = async (isForced: boolean): Promise<number> => {
     const time = now();
     errors = [];
-    const state = parseState((await cache.get(name)) ?? lastState);
+    const state = parseState((await openStore().get(name)) ?? lastState);
     status = statusOf(state, [userID], status.errors);
     const wait = state.nextAt - time;
     if (!isForced && wait > 0 && wait <= maxPauseMs) return state.nextAt;
@@ -200,10 +200,11 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     const chosen = [...[ownUser].filter(isOld), ...chooseContacts(state.round, due)];
     keys.set(userID, own);
     const files = new Map([...keys].map(([id, { account }]) => [id, account]));
+    const accountStore = openStore();
     const readAccounts =
       accounts &&
       ((users: readonly UserToCheck[], servers: VerifierServers) =>
-        accounts.readAccounts(config, users, { servers, store: cache, files, time, errors }));
+        accounts.readAccounts(config, users, { servers, store: accountStore, files, time, errors }));
     const reading = { own: userID, time, recheckMs, signal, errors, readAccounts };
     const answered = chosen.length > 0 ? await checkUsers(config, chosen, reading) : undefined;
     if (signal.aborted) throw signal.reason ?? new Error();
@@ -223,7 +224,10 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     // The time is random, so that clients that failed together retry at different times.
     state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
     lastState = serializeState(state);
-    await cache.set(name, lastState);
+    // The state is stored even if the store failed for an account.
+    const stateStore = openStore();
+    stateStore.set(name, lastState);
+    await Promise.all([stateStore.close(), accountStore.close()]);
     keys.delete(userID);
     status = statusOf(state, [userID, ...keys.keys()], errors);
     return state.nextAt;

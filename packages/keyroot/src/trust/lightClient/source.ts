@@ -1,6 +1,6 @@
-import { asCache } from "../../store/access.ts";
 import type { Store } from "../../store/store.ts";
 import { VerificationError } from "../../errors.ts";
+import { withTimeout } from "../../transport/timeout.ts";
 import type { EvidenceDetails } from "../../evidence.ts";
 import type { BlockRequest, FoundBlock } from "../blockSource.ts";
 import { follow, type Following, isTooOld } from "./follow.ts";
@@ -13,32 +13,50 @@ export interface LightClientConfig extends Omit<Following, "state" | "now"> {
   store: Store;
 }
 
-/** Each store's most recent search for a block. */
-const running = new WeakMap<Store, Promise<FoundBlock>>();
+/** The fraction of a verification's time limit for one access to the store. */
+const STORE_SHARE = 0.1;
+/** Each store's most recent search for a block, until its state is stored. */
+const running = new WeakMap<Store, Promise<unknown>>();
 
 /**
- * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint. The search first
- * waits for earlier searches with the same store to end. Otherwise, two concurrent searches could replace a newer state
- * in the store with an older one.
+ * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint. The block is returned
+ * before the state is stored. The search first waits for earlier searches with the same store to end. Otherwise, two
+ * concurrent searches could replace a newer state in the store with an older one.
  * @throws VerificationError LIGHT_CLIENT_INVALID, or an error of `follow`
  * @throws TransportError as `follow`
  */
 export async function findLightClientBlock(config: LightClientConfig, request: BlockRequest): Promise<FoundBlock> {
   const before = running.get(config.store);
+  let stored: Promise<unknown> | undefined;
   const block = (async () => {
-    await before?.catch(() => undefined);
-    return followAndStore(config, request);
+    await before;
+    return followAndStore(config, request, (storing) => {
+      stored = storing;
+    });
   })();
-  running.set(config.store, block);
+  const waitForStore = () => stored;
+  running.set(config.store, block.then(waitForStore, waitForStore));
   return block;
 }
 
-async function followAndStore(config: LightClientConfig, { http, now }: BlockRequest): Promise<FoundBlock> {
-  const { network, checkpoint, maxCheckpointAgeMs } = config;
+/** @param onStoring is called with a promise that resolves when the store has the new state or has failed */
+async function followAndStore(
+  config: LightClientConfig,
+  { http, now }: BlockRequest,
+  onStoring: (storing: Promise<unknown>) => void,
+): Promise<FoundBlock> {
+  const { network, checkpoint, maxCheckpointAgeMs, store } = config;
+  /** Accesses the store. If it fails, the result is undefined, because the state can be fetched again. */
+  const access = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await withTimeout("The store", Math.ceil(http.timeoutMs * STORE_SHARE), undefined, async () => work());
+    } catch {
+      return undefined;
+    }
+  };
   const origin: StateOrigin = { network: network.genesisValidatorsRoot, checkpoint, maxCheckpointAgeMs };
   const name = `keyroot-beacon:${network.chainId}:${origin.network}`;
-  const store = asCache("The light client's store", config.store, http.timeoutMs);
-  const stored = parseState(await store.get(name), origin);
+  const stored = parseState(await access(() => store.get(name)), origin);
   const following: Following = { ...config, now, state: undefined };
   if (stored !== undefined && !isTooOld(following, stored)) following.state = stored;
   const before = following.state;
@@ -47,7 +65,10 @@ async function followAndStore(config: LightClientConfig, { http, now }: BlockReq
     state = await follow(following, http);
   } finally {
     const { state } = following;
-    if (state !== undefined && state !== before) await store.set(name, serializeState(state, origin));
+    if (state !== undefined && state !== before) {
+      const text = serializeState(state, origin);
+      onStoring(access(() => store.set(name, text)));
+    }
   }
   const { blockHash: hash, details } = provenBy(state, config);
   return { hash, ...(state.block && { header: state.block }), endpoints: [], details };
