@@ -20,8 +20,7 @@ import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import { accountFileBytes, findSlot, isMissing } from "../verifier/accountSlot.ts";
 import type { Condition } from "./alarm.ts";
 import { isoTime } from "./alarmConditions.ts";
-import type { UserToCheck } from "./checkUsers.ts";
-import { applyAnswer, publishedOf, type WatchedUserState } from "./watchedUser.ts";
+import { applyAnswer, publishedOf, type UserToCheck, type WatchedUserState } from "./watchedUser.ts";
 
 interface AccountOptions {
   servers: VerifierServers;
