@@ -315,6 +315,21 @@ describe("watch", () => {
       expect(contactsCheckedAt.get(contact.userID)).to.equal(time);
     });
 
+    it("reports the last times while the list of contacts fails, and none for a contact that left it", async () => {
+      let contacts = (): Contact[] => [{ userID: contact.userID, expectedPublicKey: contact.pubKey }];
+      const watch = await start({ contacts: () => contacts() });
+      const { contactsCheckedAt } = await watch.check();
+      contacts = () => {
+        throw new Error("The service is unavailable.");
+      };
+      time += HOUR;
+      for (let round = 0; round < 2; round++)
+        expect((await watch.check()).contactsCheckedAt).to.deep.equal(contactsCheckedAt);
+      expect(contactsCheckedAt).to.deep.equal(new Map([[contact.userID, time - HOUR]]));
+      contacts = () => [];
+      expect((await watch.check()).contactsCheckedAt).to.deep.equal(new Map());
+    });
+
     it("reports malformed contacts and checks the others", async () => {
       const malformed = [null, 7, {}, { userID: "nobody" }, { userID: own.userID, expectedPublicKey: "short" }];
       const watch = await start({ contacts: () => [...malformed, swapped] as never });
@@ -494,6 +509,20 @@ describe("watch", () => {
       while (rounds() === before) await wait(1);
       await watch.check();
       expect(watch.status.checkedAt).to.equal(time);
+    });
+
+    it("reports each contact's time after a pause and in another tab, before the next round", async () => {
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: contact.pubKey }];
+      const watch = await start();
+      const before = await watch.check();
+      watch.pause();
+      watch.resume();
+      while (watch.status === before) await setImmediate();
+      expect(watch.status).to.deep.equal(before);
+      const other = await start();
+      while (other.status.checkedAt === undefined) await setImmediate();
+      expect(other.status).to.deep.equal(before);
+      expect(before.contactsCheckedAt).to.deep.equal(new Map([[contact.userID, time]]));
     });
 
     it("ends when the signal aborts", async () => {

@@ -20,15 +20,14 @@ import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import { accountFileBytes, findSlot, isMissing } from "../verifier/accountSlot.ts";
 import type { Condition } from "./alarm.ts";
 import { isoTime } from "./alarmConditions.ts";
-import type { UserToCheck } from "./checkUsers.ts";
-import { applyAnswer, publishedOf, type WatchedUserState } from "./watchedUser.ts";
+import { applyAnswer, publishedOf, type UserToCheck, type WatchedUserState } from "./watchedUser.ts";
 
 interface AccountOptions {
   servers: VerifierServers;
   /** The store for the newest account files with which the watch has read a user's slots. */
   store: SafeStore;
-  /** The account files of the app, by user. */
-  files: ReadonlyMap<UserID, KeyOptions["account"]>;
+  /** What the app has of each user. */
+  keys: ReadonlyMap<UserID, Pick<KeyOptions, "account">>;
   /** The current time in ms since 1970. */
   time: number;
   /** The list to which the errors of requests are added. */
@@ -53,12 +52,12 @@ interface SlotReading {
 export async function readAccounts(
   config: VerifierConfig,
   users: readonly UserToCheck[],
-  { servers, store, files, time, errors }: AccountOptions,
+  { servers, store, keys, time, errors }: AccountOptions,
 ): Promise<UserToCheck[]> {
   const read = async (some: readonly UserToCheck[], from: AccountFiles): Promise<SlotReading[]> => {
     const contacts = some.map(([userID]): AccountContact => {
       const query: KeyQuery = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
-      return { query, account: files.get(userID) };
+      return { query, account: keys.get(userID)?.account };
     });
     const slots = await findContactSlots(config, contacts, { servers, cache: store, files: from });
     const readings = some.map(async (user, i): Promise<SlotReading[]> => {

@@ -12,14 +12,14 @@ import { fetchBytes } from "../transport/fetchBytes.ts";
 import { rpcCaller } from "../transport/jsonRpc.ts";
 import { addPath } from "../transport/url.ts";
 import { parseFile, verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
-import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } from "./watchedUser.ts";
-
-/** A user to check, with the user's stored state. The check changes this state. */
-export type UserToCheck = readonly [userID: UserID, user: WatchedUserState];
+import { applyAnswer, applyFile, applyOutage, isDue, type UserToCheck } from "./watchedUser.ts";
+import { sortByTurn } from "./watchState.ts";
 
 interface CheckOptions {
   /** The app's own user, whose file is always read whole. */
   own: UserID;
+  /** The number of this round. */
+  round: number;
   /** The current time in ms since 1970. */
   time: number;
   recheckMs: number;
@@ -31,8 +31,9 @@ interface CheckOptions {
 }
 
 /**
- * Reads the users' roots at a finalized block, reads the files that are due, and updates the users' states. If data is
- * unavailable, the states stay as they are, except that a root whose file cannot be read is recorded as an outage.
+ * Reads the users' roots at a finalized block, then the files that are due, and updates the users' states. Each of
+ * these two steps has its own time limit. If data is unavailable, the states stay as they are, except that a root whose
+ * file was not read is recorded as an outage, for whatever reason.
  *
  * A contact's file is read once for each root, because the file of a root never changes. After that, the file host is
  * only asked whether it still serves the file.
@@ -41,20 +42,21 @@ interface CheckOptions {
 export async function checkUsers(
   config: VerifierConfig,
   users: readonly UserToCheck[],
-  { own, time, recheckMs, signal, errors, readAccounts }: CheckOptions,
+  { own, round, time, recheckMs, signal, errors, readAccounts }: CheckOptions,
 ): Promise<number> {
   const attempt = async (work: () => Promise<void>, failed?: (code: string) => void) => {
     try {
       await work();
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
+      // The watch has ended, or the step has reported that its time is over.
+      if (error.code === "ABORTED") return;
       errors.push(error);
-      // An aborted request is no outage.
-      if (error.code !== "ABORTED") failed?.(error.code);
+      failed?.(error.code);
     }
   };
   const answered: UserToCheck[] = [];
-  const check = async (servers: VerifierServers) => {
+  const readRoots = async (servers: VerifierServers) => {
     const readAnswer = async ([userID, user]: UserToCheck) => {
       const query = { ...config.registry, userID };
       const { answers, evidence } = await readRoot(query, { ...config.source, tag: "finalized" }, servers, config.now);
@@ -63,30 +65,37 @@ export async function checkUsers(
     };
     if (readAccounts) answered.push(...(await readAccounts(users, servers)));
     else await Promise.all(users.map((user) => attempt(() => readAnswer(user))));
-    const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
+  };
+  const connect: typeof rpcCaller = (rpc, options) => shareEqualCalls(rpcCaller(rpc, options));
+  await attempt(() => withServers(config.servers, readRoots, { signal, connect }));
+
+  const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
+  const files = groupBy(sortByTurn(due, "fileTurn"), ([, { root = "" }]) => root);
+  // The first file has the whole time, so in the next round it comes last.
+  const [first = []] = files.values();
+  for (const [, user] of first) user.fileTurn = round + 1;
+  // An outage ends when the file is read.
+  for (const [, user] of due) applyOutage(user, "TIMEOUT", time);
+  const readFiles = async (servers: VerifierServers) => {
     // This background task reads files one at a time to save memory.
-    for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
+    for (const [root, readers] of files) {
       const readFile = async () => {
-        if (
-          readers.every(([userID, user]) => userID !== own && user.publicKey) &&
-          (await servesFile(config, servers, root))
-        ) {
-          for (const [, user] of readers) applyFile(user, String(user.publicKey), time);
-          return;
-        }
-        const file = await parseFile(await servers.fetchFile(root), root, config.registry.keyType);
+        const isKnown = readers.every(([userID, user]) => userID !== own && user.publicKey);
+        const file =
+          isKnown && (await servesFile(config, servers, root))
+            ? undefined
+            : await parseFile(await servers.fetchFile(root), root, config.registry.keyType);
         for (const [userID, user] of readers) {
           const query = { ...config.registry, userID: user.slot?.id ?? userID, expectedPublicKey: ANY_KEY };
-          applyFile(user, keyIn(file, root, query), time);
+          applyFile(user, file ? keyIn(file, root, query) : String(user.publicKey), time);
         }
       };
       await attempt(readFile, (code) => {
-        for (const [, user] of readers) applyOutage(user, code, time);
+        for (const [, { outage }] of readers) if (outage) outage.code = code;
       });
     }
   };
-  const connect: typeof rpcCaller = (rpc, options) => shareEqualCalls(rpcCaller(rpc, options));
-  await attempt(() => withServers(config.servers, check, { signal, connect }));
+  await attempt(() => withServers(config.servers, readFiles, { signal }));
   return answered.length;
 }
 

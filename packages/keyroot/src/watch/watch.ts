@@ -22,11 +22,11 @@ import { checkAccountOption, type KeyOptions, parseKeyQuery } from "../verifier/
 import { checkContract, type VerifierServers } from "../verifier/servers.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm } from "./alarm.ts";
-import { checkUsers, type UserToCheck } from "./checkUsers.ts";
+import { checkUsers } from "./checkUsers.ts";
 import type { BundleMaker } from "./makeAlarm.ts";
 import { raiseAlarms } from "./raiseAlarms.ts";
 import { conditionsOf, newConditions, noteReported } from "./alarmConditions.ts";
-import { isDue } from "./watchedUser.ts";
+import { isDue, type UserToCheck } from "./watchedUser.ts";
 import { chooseContacts, listUsers, MAX_USERS, parseState, serializeState, type WatchState } from "./watchState.ts";
 
 /** The keys to watch, and the function to call for an alarm. */
@@ -79,7 +79,7 @@ export interface WatchStatus {
   checkedAt?: number | undefined;
   /**
    * When each contact's root was last read, in ms since 1970. A contact is in the map as soon as its root has been read
-   * once.
+   * once. While the `contacts` function fails, the map has the contacts of its last list.
    */
   contactsCheckedAt: ReadonlyMap<UserID, number>;
   /** The errors of the last round: failed requests, which the next round repeats, and malformed contacts. */
@@ -154,7 +154,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     return result;
   };
 
-  /** Returns the valid contacts. */
+  /** Returns the valid contacts, or undefined if the app's function fails. */
   const fetchContacts = async () => {
     const keys = new Map<UserID, Holder>();
     let malformed = 0;
@@ -169,10 +169,12 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
           if (malformed++ < MAX_ERRORS) errors.push(error);
         }
       }
+      keys.delete(userID);
+      return keys;
     } catch (error) {
       errors.push(error);
+      return undefined;
     }
-    return keys;
   };
 
   /**
@@ -183,13 +185,12 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     const time = now();
     errors = [];
     const state = parseState((await openStore().get(name)) ?? lastState);
-    status = statusOf(state, [userID], status.errors);
+    status = statusOf(state, userID, status.errors);
     const wait = state.nextAt - time;
     if (!isForced && wait > 0 && wait <= maxPauseMs) return state.nextAt;
 
-    const keys = await fetchContacts();
-    keys.delete(userID);
-    const { contacts, own: ownUser, leftOut } = listUsers(state, userID, [...keys.keys()]);
+    const list = await fetchContacts();
+    const { contacts, own: ownUser, leftOut } = listUsers(state, userID, list && [...list.keys()]);
     if (leftOut > 0) {
       const message = `A watch has at most ${MAX_USERS - 1} contacts, so ${leftOut} contacts are not watched.`;
       errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
@@ -198,14 +199,13 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     const isOld = ([, { readAt = NaN }]: UserToCheck) => isForced || !(time >= readAt && time - readAt < EPOCH_MS);
     const due = contacts.filter((contact) => isDue(contact[1], time, recheckMs) && isOld(contact));
     const chosen = [...[ownUser].filter(isOld), ...chooseContacts(state.round, due)];
-    keys.set(userID, own);
-    const files = new Map([...keys].map(([id, { account }]) => [id, account]));
+    const keys = new Map(list).set(userID, own);
     const accountStore = openStore();
     const readAccounts =
       accounts &&
       ((users: readonly UserToCheck[], servers: VerifierServers) =>
-        accounts.readAccounts(config, users, { servers, store: accountStore, files, time, errors }));
-    const reading = { own: userID, time, recheckMs, signal, errors, readAccounts };
+        accounts.readAccounts(config, users, { servers, store: accountStore, keys, time, errors }));
+    const reading = { own: userID, round: state.round, time, recheckMs, signal, errors, readAccounts };
     const answered = chosen.length > 0 ? await checkUsers(config, chosen, reading) : undefined;
     if (signal.aborted) throw signal.reason ?? new Error();
 
@@ -213,10 +213,10 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
       const isOwn = id === userID;
       const conditions = conditionsOf(id, user, { expected: keys.get(id)?.expected, isOwn, fileLimitMs });
       if (accounts) conditions.push(...accounts.accountConditions(id, user, { isOwn, limitMs: publicationMs, time }));
-      return { id, user, conditions };
+      return { userID: id, user, conditions };
     });
-    const alarms = found.flatMap(({ id, user, conditions }) =>
-      newConditions(user, conditions).map((condition) => ({ userID: id, condition })),
+    const alarms = found.flatMap(({ userID, user, conditions }) =>
+      newConditions(user, conditions).map((condition) => ({ userID, condition })),
     );
     const undelivered = await raiseAlarms(config, alarms, { makeBundle, onAlarm, refused, errors, signal });
     for (const { user, conditions } of found) noteReported(user, conditions, undelivered);
@@ -228,8 +228,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     const stateStore = openStore();
     stateStore.set(name, lastState);
     await Promise.all([stateStore.close(), accountStore.close()]);
-    keys.delete(userID);
-    status = statusOf(state, [userID, ...keys.keys()], errors);
+    status = statusOf(state, userID, errors);
     return state.nextAt;
   };
 
@@ -309,18 +308,14 @@ function parseHolder(config: VerifierConfig, contact: Contact): [UserID, Holder]
   return [userID, { expected: typeof key === "symbol" ? undefined : bytesToBase64(key), account }];
 }
 
-/** Returns the status of a watch. @param ids the app's user, followed by the contacts */
-function statusOf(
-  { users }: WatchState,
-  [own = "", ...ids]: readonly UserID[],
-  errors: readonly unknown[],
-): WatchStatus {
+/** Returns the status of a watch, with the contacts of the last known list. */
+function statusOf({ users }: WatchState, own: UserID, errors: readonly unknown[]): WatchStatus {
+  const { readAt: checkedAt, listed: round } = users[own] ?? {};
   const contactsCheckedAt = new Map<UserID, number>();
-  for (const id of ids) {
-    const { readAt } = users[id] ?? {};
-    if (readAt !== undefined) contactsCheckedAt.set(id, readAt);
+  for (const [id, { listed, readAt }] of Object.entries(users)) {
+    if (id !== own && listed === round && readAt !== undefined) contactsCheckedAt.set(id, readAt);
   }
-  return { checkedAt: users[own]?.readAt, contactsCheckedAt, errors };
+  return { checkedAt, contactsCheckedAt, errors };
 }
 
 /** Waits until a time has passed or a signal aborts. */

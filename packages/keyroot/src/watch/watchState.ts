@@ -1,8 +1,7 @@
 import { sha256Hex } from "../bytes/sha256.ts";
 import { hasOwn } from "../engine/language.ts";
 import type { UserID } from "../identity/userID.ts";
-import type { UserToCheck } from "./checkUsers.ts";
-import type { WatchedUserState } from "./watchedUser.ts";
+import type { UserToCheck, WatchedUserState } from "./watchedUser.ts";
 
 /** Maximum number of contacts' roots to read in a round. A longer list takes several rounds. */
 const CONTACTS_PER_ROUND = 32;
@@ -22,20 +21,25 @@ export interface WatchState {
 /**
  * Returns the states of the listed users. The states of users who are no longer listed are kept while there is room. A
  * user who is listed again therefore returns to the same place in the queue.
+ * @param ids the contacts. Undefined if the list is unknown, so that the last one stays.
  */
-export function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly UserID[]) {
+export function listUsers({ users, round }: WatchState, userID: UserID, ids?: readonly UserID[]) {
+  const use = (id: UserID): UserToCheck => [id, (users[id] ??= { turn: round, fileTurn: round })];
+  const own = use(userID);
+  if (!ids) return { own, contacts: [], leftOut: 0 };
   const known = ids.filter((id) => hasOwn(users, id));
   const listed = [...known, ...ids.filter((id) => !hasOwn(users, id))].slice(0, MAX_USERS - 1);
-  const use = (id: UserID): UserToCheck => {
-    const user = (users[id] ??= { turn: round });
-    user.listed = round;
-    return [id, user];
-  };
-  const [own, contacts] = [use(userID), listed.map(use)];
+  const contacts = listed.map(use);
+  for (const [, user] of [own, ...contacts]) user.listed = round;
   const unlisted = Object.entries(users).filter(([, user]) => user.listed !== round);
   unlisted.sort(([, a], [, b]) => (b.listed ?? 0) - (a.listed ?? 0));
   for (const [id] of unlisted.slice(MAX_USERS - 1 - listed.length)) Reflect.deleteProperty(users, id);
   return { own, contacts, leftOut: ids.length - listed.length };
+}
+
+/** Returns the users in the order of a queue: first those who have waited for the most rounds. */
+export function sortByTurn(users: readonly UserToCheck[], queue: "turn" | "fileTurn"): UserToCheck[] {
+  return [...users].sort(([, a], [, b]) => (a[queue] ?? 0) - (b[queue] ?? 0));
 }
 
 /**
@@ -43,8 +47,7 @@ export function listUsers({ users, round }: WatchState, userID: UserID, ids: rea
  * contact counts as read in the round in which it was first listed, so it never delays the others.
  */
 export function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {
-  const turnOf = ([, { turn = 0 }]: UserToCheck) => turn;
-  const chosen = [...due].sort((a, b) => turnOf(a) - turnOf(b)).slice(0, CONTACTS_PER_ROUND);
+  const chosen = sortByTurn(due, "turn").slice(0, CONTACTS_PER_ROUND);
   for (const [, user] of chosen) user.turn = round;
   return chosen;
 }

@@ -3,7 +3,7 @@ import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { Published } from "./alarm.ts";
 
-/** A period in which a user's root could be read, but not its file. */
+/** A period in which a user's root could be read, but its file was not. */
 interface Outage {
   /** The times of the first and the last attempt, in ms since 1970. */
   since: number;
@@ -22,7 +22,9 @@ interface Outage {
 export interface WatchedUserState extends Partial<Published> {
   /** The last round in which the user's root was requested, or the round in which the user was first listed. */
   turn?: number;
-  /** The last round in which the user was listed. */
+  /** The round since which the user's file waits to be the first that a round reads. */
+  fileTurn?: number;
+  /** The last round in which the user was listed. For the app's user, the last round with a list of contacts. */
   listed?: number;
   /** The last time at which the user's root could be read, in ms since 1970. */
   readAt?: number;
@@ -38,6 +40,9 @@ export interface WatchedUserState extends Partial<Published> {
   /** The slot whose root and key this state has, in a registry with accounts. */
   slot?: WatchedSlot;
 }
+
+/** A user to check, with the user's stored state. The check changes this state. */
+export type UserToCheck = readonly [userID: UserID, user: WatchedUserState];
 
 /** The slot of an account's newest known key. */
 interface WatchedSlot {
