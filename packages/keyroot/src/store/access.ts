@@ -8,24 +8,37 @@ const ACCESS_SHARE = 0.1;
 const CLOSE_SHARE = 0.3;
 /** The fraction after which all accesses have ended, so that a slow store never causes a timeout of the call. */
 const END_SHARE = 0.97;
-/** Maximum number of texts that are being stored at the same time. */
+/** Maximum number of queued texts that are being stored at the same time. */
 const WRITES_AT_ONCE = 16;
+
+/** A text that is not stored yet. */
+interface Unsaved {
+  text: string;
+  /** The write of this text, or of an earlier text with the same name, if it has begun. */
+  write: Promise<unknown> | undefined;
+}
+
+/** The texts that are not stored yet, by store and name. All calls share them, so that none stores an older text last. */
+const unsaved = new WeakMap<Store, Map<string, Unsaved>>();
 
 /** A store during one call, which never throws. */
 export interface SafeStore {
   get(name: string): Promise<string | undefined>;
-  /** Stores a text in the background. `get` returns the text immediately. */
-  set(name: string, text: string): void;
+  /**
+   * Stores a text. From then on, `get` returns it in every call.
+   * @param isQueued stores it only after most earlier texts, so that there are never too many accesses at the same time
+   * @returns a promise that resolves when the text is stored, was replaced by a later one, or could not be stored
+   */
+  set(name: string, text: string, isQueued?: boolean): Promise<void>;
   /** Waits until all texts are stored, but only as long as the store may delay the call. */
   close: () => Promise<unknown>;
 }
 
 /**
- * Opens a store for one call, for data that can be fetched again. If the app's store fails, reads return undefined, and
- * writes have no effect. After an access that takes more than a tenth of the time limit, the call no longer uses the
- * store.
+ * Opens a store for one call, for data that can be fetched again. If the app's store fails, or an access takes more than
+ * a tenth of the time limit, reads return undefined, and writes have no effect.
  * @param what the name of the store, for error messages
- * @param failed is called with each failure until then, TransportError STORE_UNAVAILABLE
+ * @param failed is called with each failure, TransportError STORE_UNAVAILABLE, until the first timeout
  */
 export function asCache(
   what: string,
@@ -34,40 +47,37 @@ export function asCache(
   failed: (error: TransportError) => void,
 ): SafeStore {
   const deadline = monotonicNow() + timeoutMs * END_SHARE;
-  let isStuck = false;
-  let report: typeof failed | undefined = failed;
+  let hasTimedOut = false;
   const attempt = async <T>(work: () => T | Promise<T>, share = ACCESS_SHARE): Promise<T | undefined> => {
-    if (isStuck) return undefined;
     try {
       return await withTimeout(what, timeLeft(timeoutMs * share, deadline), undefined, async () => work());
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      report?.(new TransportError("STORE_UNAVAILABLE", `${what} is unavailable: ${reason}`, { cause }));
-      isStuck ||= cause instanceof TransportError && cause.code === "TIMEOUT";
-      // Other accesses that are still running fail for the same reason.
-      if (isStuck) report = undefined;
+      if (!hasTimedOut) failed(new TransportError("STORE_UNAVAILABLE", `${what} is unavailable: ${reason}`, { cause }));
+      hasTimedOut ||= cause instanceof TransportError;
       return undefined;
     }
   };
-
-  /** The texts that are not stored yet, by name. */
-  const unsaved = new Map<string, string>();
-  /** All writes. Each begins when the one 16 places before it has ended. */
-  const writes: Promise<void>[] = [];
-  const write = async (name: string, before?: Promise<void>): Promise<void> => {
-    await before;
-    const text = unsaved.get(name) ?? "";
-    await attempt(() => store.set(name, text));
-    // The text may have been replaced meanwhile.
-    if (unsaved.get(name) !== text) return write(name);
-    unsaved.delete(name);
+  const texts = unsaved.get(store) ?? new Map<string, Unsaved>();
+  unsaved.set(store, texts);
+  const writes: Promise<unknown>[] = [];
+  const write = async (name: string, entry: Unsaved, place: Promise<unknown> | undefined): Promise<void> => {
+    await place;
+    await entry.write;
+    // A later text of this name is stored instead.
+    if (texts.get(name) !== entry) return;
+    entry.write = attempt(() => store.set(name, entry.text));
+    await entry.write;
+    if (texts.get(name) === entry) texts.delete(name);
   };
   return {
-    get: async (name) => unsaved.get(name) ?? attempt(() => store.get(name)),
-    set(name, text) {
-      const isWaiting = unsaved.has(name);
-      unsaved.set(name, text);
-      if (!isWaiting) writes.push(write(name, writes[writes.length - WRITES_AT_ONCE]));
+    get: async (name) => texts.get(name)?.text ?? attempt(() => store.get(name)),
+    set(name, text, isQueued = false) {
+      const entry = { text, write: texts.get(name)?.write };
+      texts.set(name, entry);
+      const done = write(name, entry, isQueued ? writes[writes.length - WRITES_AT_ONCE] : undefined);
+      writes.push(done);
+      return done;
     },
     close: () => attempt(() => Promise.all(writes), CLOSE_SHARE),
   };

@@ -88,12 +88,12 @@ export function storeKey(
   key: VerifiedKey,
   cached: CachedKey | undefined,
   { sources, storedAt }: Pick<CachedKey, "sources" | "storedAt">,
-): void {
+): Promise<void> | undefined {
   const { root, index, blockNumber, evidence } = key;
-  if (cached?.root === root && isStronger(cached, { root, evidence, final: isFinal(tag, evidence) })) return;
+  if (cached?.root === root && isStronger(cached, { root, evidence, final: isFinal(tag, evidence) })) return undefined;
   const record = serializeKeyRecord(key.record);
   const entry = { format: FORMAT, root, index, blockNumber, record, evidence, sources, storedAt, tag };
-  cache.set(entryName(query), JSON.stringify({ ...entry, nextSlotID: query.nextSlotID }));
+  return cache.set(entryName(query), JSON.stringify({ ...entry, nextSlotID: query.nextSlotID }), true);
 }
 
 /** Checks whether a root was read at a finalized block. */
@@ -101,8 +101,8 @@ function isFinal(tag: BlockTag, { block }: Evidence): boolean {
   return tag === "finalized" && block !== undefined;
 }
 
-export function forgetKey(cache: SafeStore, query: KeyQuery): void {
-  cache.set(entryName(query), "");
+export function forgetKey(cache: SafeStore, query: KeyQuery): Promise<void> {
+  return cache.set(entryName(query), "");
 }
 
 /**
@@ -116,9 +116,15 @@ export async function loadNote(cache: SafeStore, query: KeyQuery, note: Note): P
   return text === "" ? undefined : text;
 }
 
-/** Stores a note about a user, or forgets it if `text` is empty. */
-export function storeNote(cache: SafeStore, query: KeyQuery, note: Note, text: string): void {
-  cache.set(`${entryName(query)}:${note}`, text);
+/** Stores a note about a user, or forgets it if `text` is empty. @param isQueued as in `SafeStore.set` */
+export function storeNote(
+  cache: SafeStore,
+  query: KeyQuery,
+  note: Note,
+  text: string,
+  isQueued?: boolean,
+): Promise<void> {
+  return cache.set(`${entryName(query)}:${note}`, text, isQueued);
 }
 
 /**

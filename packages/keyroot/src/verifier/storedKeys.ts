@@ -91,20 +91,23 @@ export function openStoredKeys(
      * @returns the stored answer if they differ
      * @throws VerificationError EQUIVOCATION
      */
-    compare({ query, slot }: Target, { cached }: StoredKey, root: string | undefined, evidence: Evidence) {
+    async compare({ query, slot }: Target, { cached }: StoredKey, root: string | undefined, evidence: Evidence) {
       if (!cached || !contradicts(query, cached, root, evidence)) return undefined;
-      forgetKey(store, query);
-      if (slot) storeNote(store, slot.account, "account", "");
+      await forgetKey(store, query);
+      if (slot) await storeNote(store, slot.account, "account", "");
       const earlier: CachedAnswer = { root: cached.root, evidence: cached.evidence, final: cached.final };
       return earlier;
     },
-    /** Stores a verified key. A damaged one is stored only to compare later answers with it. */
+    /**
+     * Stores a verified key in the background, and ends its alarm. A damaged key is stored only to compare later answers
+     * with it. Unlike keys, alarms that begin are stored before the outcome is reported: `compare` and `noteError`.
+     */
     save(target: Target, key: VerifiedKey, { cached, alarm }: StoredKey, sources: CachedKey["sources"]) {
       const { query, slot } = target;
-      storeKey(store, query, source, key, cached, { sources, storedAt: now() });
-      if (slot) storeNote(store, slot.account, "account", slot.file);
+      void storeKey(store, query, source, key, cached, { sources, storedAt: now() });
+      if (slot) void storeNote(store, slot.account, "account", slot.file, true);
       const newAlarm = key.evidence.damage && DAMAGED;
-      if (newAlarm !== alarm) storeNote(store, ownerOf(target), "alarm", newAlarm ?? "");
+      if (newAlarm !== alarm) void storeNote(store, ownerOf(target), "alarm", newAlarm ?? "", true);
     },
     /**
      * Records that the chain shows no key of a user. Only the time of the first record is kept. With a later time, the
@@ -114,7 +117,7 @@ export function openStoredKeys(
     async noteAbsence({ query }: Target): Promise<number> {
       const noted = Number(await loadNote(store, query, "absent"));
       if (noted > 0 && noted <= now()) return noted;
-      storeNote(store, query, "absent", String(now()));
+      void storeNote(store, query, "absent", String(now()), true);
       return now();
     },
     /**
@@ -122,9 +125,9 @@ export function openStoredKeys(
      * the chain confirms it again.
      * @param isContradiction true if the stored answer contradicts the answer that led to the error
      */
-    noteError(target: Target, error: KeyrootError, isContradiction: boolean) {
+    async noteError(target: Target, error: KeyrootError, isContradiction: boolean) {
       if (error instanceof VerificationError && (isContradiction || ALARMS.test(error.code)))
-        storeNote(store, ownerOf(target), "alarm", error.code);
+        await storeNote(store, ownerOf(target), "alarm", error.code);
     },
   };
 }

@@ -129,7 +129,7 @@ export async function verifyContacts(
   };
   const toOutcome = async (target: IndexedTarget, error: unknown, contradicts?: CachedAnswer) => {
     if (!(error instanceof KeyrootError)) throw error;
-    keys?.noteError(target, error, !!contradicts);
+    await keys?.noteError(target, error, !!contradicts);
     if (keys && error.code === "NOT_PUBLISHED") absentSince.set(target.index, await keys.noteAbsence(target));
     return outcomeOf(target, { error }, contradicts);
   };
@@ -192,14 +192,14 @@ export async function verifyContacts(
       const blockNumber = readBlockOfRoot(root, reading);
       // The verdict about the file comes first, as in `verifyKey`.
       blockNumber.catch(() => undefined);
-      contradicts = keys?.compare(target, stored, root, evidence);
+      contradicts = await keys?.compare(target, stored, root, evidence);
       const sources = reading.agreed.map((indexes) => indexes.flatMap((index) => names[index] ?? []));
       return { target, root, blockNumber, reading, stored, sources, contradicts };
     } catch (error) {
       let verdict = error;
       if (error instanceof VerificationError && error.code === "NOT_PUBLISHED")
         try {
-          contradicts = keys?.compare(target, stored, undefined, evidence);
+          contradicts = await keys?.compare(target, stored, undefined, evidence);
         } catch (equivocation) {
           verdict = equivocation;
         }
@@ -306,11 +306,8 @@ export async function verifyContacts(
 
   const connect: typeof rpcCaller = (rpc, options) =>
     shareEqualCalls(contacts.length === 1 ? rpcCaller(rpc, options) : batchingCaller(rpc, BATCH_SIZE, options));
-  const verifyAndStore = async (servers: VerifierServers) => {
-    await verifyList([...contacts.entries()], servers);
-    await store?.close();
-  };
-  await withServers(servers, verifyAndStore, { signal, connect });
+  await withServers(servers, (servers) => verifyList([...contacts.entries()], servers), { signal, connect });
+  await store?.close();
   if (cacheError) for (const outcome of outcomes) outcome.cacheError = cacheError;
   return outcomes;
 }

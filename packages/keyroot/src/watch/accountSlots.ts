@@ -101,7 +101,8 @@ export async function readAccounts(
     if (root === undefined) watched.unpublishedSince ??= time;
     else delete watched.unpublishedSince;
     const isVerified = state.publicKey === key.publicKey;
-    if (root !== undefined && nextRoot === undefined && isVerified) storeNote(store, account, "account", file);
+    if (root !== undefined && nextRoot === undefined && isVerified)
+      void storeNote(store, account, "account", file, true);
     answered.push(user);
   }
   return answered;

@@ -192,13 +192,15 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     const list = await fetchContacts();
     const { contacts, own: ownUser, leftOut } = listUsers(state, userID, list && [...list.keys()]);
     if (leftOut > 0) {
-      const message = `A watch has at most ${MAX_USERS - 1} contacts, so ${leftOut} contacts are not watched.`;
+      const message = `A watch has at most ${MAX_USERS - 1} contacts, so ${leftOut} are not watched.`;
       errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
     }
     // Always include the app's user, whose root is read in each round.
     const isOld = ([, { readAt = NaN }]: UserToCheck) => isForced || !(time >= readAt && time - readAt < EPOCH_MS);
-    const due = contacts.filter((contact) => isDue(contact[1], time, recheckMs) && isOld(contact));
-    const chosen = [...[ownUser].filter(isOld), ...chooseContacts(state.round, due)];
+    const due = contacts.filter(isOld).filter(([, user]) => isDue(user, time, recheckMs));
+    // With thousands of contacts, the file of the app's user would wait for days, so it is first in every second round.
+    if (state.round % 2) ownUser[1].fileTurn = 0;
+    const chosen = [ownUser].filter(isOld).concat(chooseContacts(state.round, due));
     const keys = new Map(list).set(userID, own);
     const accountStore = openStore();
     const readAccounts =
@@ -225,9 +227,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
     lastState = serializeState(state);
     // The state is stored even if the store failed for an account.
-    const stateStore = openStore();
-    stateStore.set(name, lastState);
-    await Promise.all([stateStore.close(), accountStore.close()]);
+    await Promise.all([openStore().set(name, lastState), accountStore.close()]);
     status = statusOf(state, userID, errors);
     return state.nextAt;
   };

@@ -15,7 +15,6 @@ import {
   mine,
   userID,
 } from "../../../support/chain/fiveEndpoints.ts";
-import { ENDLESS_MS } from "../../../support/endless.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
 import { failure } from "../../../support/support.ts";
 import { type TestOptions, verifierAt } from "../../../support/verifier/verifyOnce.ts";
@@ -174,22 +173,6 @@ describeOnChains("verifier that trusts a light client", (chain) => {
       const store = new Map<string, string>();
       const verifiers = [1, 2].map(() => verifierWith({ trust: trusted({ store }) }));
       await Promise.all(verifiers.map((verifier) => verifier.verify(userID, { expectedPublicKey: ANY_KEY })));
-      expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update", "finality_update"]);
-    });
-
-    it("verifies a key before the state is stored, and continues from this state afterwards", async () => {
-      const { promise: verified, resolve } = Promise.withResolvers<undefined>();
-      const texts = new Map<string, string>();
-      const set = async (name: string, text: string) => {
-        await verified;
-        texts.set(name, text);
-      };
-      const store = { get: (name: string) => texts.get(name), set };
-      const limits = { timeoutMs: 20 * ENDLESS_MS };
-      await verify({ trust: trusted({ store }), limits });
-      const second = verify({ trust: trusted({ store }), limits });
-      resolve(undefined);
-      expect((await second).record).to.deep.equal(mine);
       expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update", "finality_update"]);
     });
 

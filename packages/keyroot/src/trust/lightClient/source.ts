@@ -1,6 +1,6 @@
+import { withTimeout } from "../../transport/timeout.ts";
 import type { Store } from "../../store/store.ts";
 import { VerificationError } from "../../errors.ts";
-import { withTimeout } from "../../transport/timeout.ts";
 import type { EvidenceDetails } from "../../evidence.ts";
 import type { BlockRequest, FoundBlock } from "../blockSource.ts";
 import { follow, type Following, isTooOld } from "./follow.ts";
@@ -15,37 +15,30 @@ export interface LightClientConfig extends Omit<Following, "state" | "now"> {
 
 /** The fraction of a verification's time limit for one access to the store. */
 const STORE_SHARE = 0.1;
-/** Each store's most recent search for a block, until its state is stored. */
-const running = new WeakMap<Store, Promise<unknown>>();
+/** Each store's most recent search for a block. */
+const running = new WeakMap<Store, Promise<FoundBlock>>();
 
 /**
- * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint. The block is returned
- * before the state is stored. The search first waits for earlier searches with the same store to end. Otherwise, two
- * concurrent searches could replace a newer state in the store with an older one.
+ * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint. The search first
+ * waits for earlier searches with the same store to end. Otherwise, two concurrent searches could replace a newer state
+ * in the store with an older one.
  * @throws VerificationError LIGHT_CLIENT_INVALID, or an error of `follow`
  * @throws TransportError as `follow`
  */
 export async function findLightClientBlock(config: LightClientConfig, request: BlockRequest): Promise<FoundBlock> {
   const before = running.get(config.store);
-  let stored: Promise<unknown> | undefined;
   const block = (async () => {
-    await before;
-    return followAndStore(config, request, (storing) => {
-      stored = storing;
-    });
+    await before?.catch(() => undefined);
+    return followAndStore(config, request);
   })();
-  const waitForStore = () => stored;
-  running.set(config.store, block.then(waitForStore, waitForStore));
+  running.set(config.store, block);
   return block;
 }
 
-/** @param onStoring is called with a promise that resolves when the store has the new state or has failed */
-async function followAndStore(
-  config: LightClientConfig,
-  { http, now }: BlockRequest,
-  onStoring: (storing: Promise<unknown>) => void,
-): Promise<FoundBlock> {
+async function followAndStore(config: LightClientConfig, { http, now }: BlockRequest): Promise<FoundBlock> {
   const { network, checkpoint, maxCheckpointAgeMs, store } = config;
+  const origin: StateOrigin = { network: network.genesisValidatorsRoot, checkpoint, maxCheckpointAgeMs };
+  const name = `keyroot-beacon:${network.chainId}:${origin.network}`;
   /** Accesses the store. If it fails, the result is undefined, because the state can be fetched again. */
   const access = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
     try {
@@ -54,8 +47,6 @@ async function followAndStore(
       return undefined;
     }
   };
-  const origin: StateOrigin = { network: network.genesisValidatorsRoot, checkpoint, maxCheckpointAgeMs };
-  const name = `keyroot-beacon:${network.chainId}:${origin.network}`;
   const stored = parseState(await access(() => store.get(name)), origin);
   const following: Following = { ...config, now, state: undefined };
   if (stored !== undefined && !isTooOld(following, stored)) following.state = stored;
@@ -67,7 +58,7 @@ async function followAndStore(
     const { state } = following;
     if (state !== undefined && state !== before) {
       const text = serializeState(state, origin);
-      onStoring(access(() => store.set(name, text)));
+      await access(() => store.set(name, text));
     }
   }
   const { blockHash: hash, details } = provenBy(state, config);
