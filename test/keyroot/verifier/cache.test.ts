@@ -2,6 +2,7 @@ import { expect } from "chai";
 import {
   ANY_KEY,
   type ContactOutcome,
+  type Store,
   type VerificationError,
   endpoints,
   oneEndpoint,
@@ -18,6 +19,7 @@ import {
   userID,
   ZERO,
 } from "../../support/chain/fiveEndpoints.ts";
+import { sampleUserID } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";
 import { verifyListOnce, type ListOptions } from "../../support/verifier/verifyOnce.ts";
 
@@ -117,6 +119,25 @@ describeOnChains("cache of verified keys", (chain) => {
       expect(await verify(withoutFiles)).not.to.have.property("contradicts");
       // The entry is empty. The code of the alarm remains until a verification succeeds.
       expect([...cache.values()]).to.deep.equal(["", "FILE_NOT_FOUND"]);
+    });
+
+    it("has stored the alarm when it reports it, even if the cache hangs for another contact", async () => {
+      lie(0, withForgedKey);
+      expect(resultOf(await verify(FINAL))).to.equal("lie");
+      const other = sampleUserID(7);
+      const slow: Store = {
+        get: (name) => (name.includes(other) ? new Promise<never>(() => undefined) : cache.get(name)),
+        set: (name, text) => cache.set(name, text),
+      };
+      const stored: string[][] = [];
+      const onOutcome = (outcome: ContactOutcome) => {
+        const texts = [...cache].filter(([name]) => name.includes(userID)).map(([, text]) => text);
+        if (outcome.contradicts) stored.push(texts);
+      };
+      const list = [userID, other].map((id) => ({ userID: id, expectedPublicKey: ANY_KEY }));
+      const options = { ...chain.place(), ...FINAL, rpc: url(1), merkleUrl: `${chain.files.url}/nowhere` };
+      await verifyListOnce(list, { ...options, cache: slow, onOutcome, limits: { timeoutMs: 5000 } });
+      expect(stored).to.deep.equal([["", "FILE_NOT_FOUND"]]);
     });
   });
 
