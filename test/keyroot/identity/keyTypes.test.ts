@@ -90,6 +90,16 @@ describe("key types", () => {
           expect(refusalOf(checkPublicKey, key as never, type)).to.equal("ARGUMENT_INVALID");
       });
 
+      it("names the remedy for a key in hex, which is base64 of other bytes", () => {
+        const hex = Buffer.from("ab".repeat(type.length), "base64");
+        const message = messageOf(() => {
+          checkPublicKey(hex, type);
+        });
+        // The hex digits of a key with an odd number of bytes are no base64.
+        if (type.length % 2 === 0) expect(message).to.include("It may be in hex: pass bytes or base64.");
+        else expect(message).not.to.include("hex");
+      });
+
       it("reads and proves files, by the fast and by the thorough way", () => {
         const records = Array.from({ length: 9 }, (_, i) => makeKeyRecord(sampleUserID(i), publicKeyOf(name, i), type));
         const file = makeMerkleFile(records, type);

@@ -348,7 +348,7 @@ describe("watch", () => {
         list = [...strangers(first, 6000), swapped, ...Array.from({ length: 1000 }, () => ({}))];
         const { errors } = await watch.check();
         expect(errors).to.have.length.below(200);
-        expect(errors.map(String).join()).to.include("A watch has at most 4999 contacts");
+        expect(errors.map(String).join()).to.include("The number of contacts must be at most 4999, but is ");
       }
       const { users } = stored();
       expect(Object.keys(users)).to.have.lengthOf(5000);

@@ -2,7 +2,6 @@ import { loadModule } from "../engine/loadModule.ts";
 import { bytesToBase64 } from "../bytes/base64.ts";
 import { withResolvers } from "../engine/language.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
-import { ArgumentError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import {
   checkNames,
@@ -27,7 +26,7 @@ import type { BundleMaker } from "./makeAlarm.ts";
 import { raiseAlarms } from "./raiseAlarms.ts";
 import { conditionsOf, newConditions, noteReported } from "./alarmConditions.ts";
 import { isDue, type UserToCheck } from "./watchedUser.ts";
-import { chooseContacts, listUsers, MAX_USERS, parseState, serializeState, type WatchState } from "./watchState.ts";
+import { chooseContacts, listUsers, parseState, serializeState, type WatchState } from "./watchState.ts";
 
 /** The keys to watch, and the function to call for an alarm. */
 export interface WatchKeysOptions {
@@ -191,10 +190,8 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
 
     const list = await fetchContacts();
     const { contacts, own: ownUser, leftOut } = listUsers(state, userID, list && [...list.keys()]);
-    if (leftOut > 0) {
-      const message = `A watch has at most ${MAX_USERS - 1} contacts, so ${leftOut} are not watched.`;
-      errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
-    }
+    const count = contacts.length;
+    if (leftOut > 0) errors.push(invalidArgument("The number of contacts", `at most ${count}`, count + leftOut));
     // Always include the app's user, whose root is read in each round.
     const isOld = ([, { readAt = NaN }]: UserToCheck) => isForced || !(time >= readAt && time - readAt < EPOCH_MS);
     const due = contacts.filter(isOld).filter(([, user]) => isDue(user, time, recheckMs));

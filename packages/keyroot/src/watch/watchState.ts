@@ -6,7 +6,7 @@ import type { UserToCheck, WatchedUserState } from "./watchedUser.ts";
 /** Maximum number of contacts' roots to read in a round. A longer list takes several rounds. */
 const CONTACTS_PER_ROUND = 32;
 /** Maximum number of users in the state. */
-export const MAX_USERS = 5000;
+const MAX_USERS = 5000;
 
 /** The state of a watch, which is stored as JSON. */
 export interface WatchState {

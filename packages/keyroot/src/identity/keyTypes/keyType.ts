@@ -54,7 +54,10 @@ export function checkLength(
   const actual = describeValue(bytes);
   const others = titlesOf(bytes.length);
   const problem = `${subject} must be ${length} bytes (${title}), but is ${actual}`;
-  if (others === undefined) throw new ArgumentError("PUBLIC_KEY_LENGTH", `${problem}.`, { expected: length, actual });
+  // The hex digits of a key are also base64, of three times half as many bytes.
+  const hint = bytes.length === 1.5 * length ? " It may be in hex: pass bytes or base64." : "";
+  if (others === undefined)
+    throw new ArgumentError("PUBLIC_KEY_LENGTH", `${problem}.${hint}`, { expected: length, actual });
   const message = `${problem} (${others}). Configure the registry's key type, and use its keys.`;
   throw new ArgumentError("KEY_TYPE_MISMATCH", message, { expected: length, actual });
 }
