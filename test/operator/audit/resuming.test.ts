@@ -59,6 +59,18 @@ describe("a resumed audit", () => {
       });
     });
 
+    it("still finds damage that it has reported if it skips files that were valid", async () => {
+      const text = await world.readText(firstRoot);
+      await world.writeText(firstRoot, text.replace(one.pubKey, two.pubKey));
+      await rm(world.pathOf(`${secondRoot}.json`));
+      const damage = { verdict: "damage", codes: ["FILE_INVALID ROOT_MISMATCH", "FILE_MISSING"] };
+      expect(await audit({ skipKnownFiles: true })).to.deep.equal(PASSED);
+      expect(await audit()).to.deep.equal(damage);
+      for (let i = 0; i < 2; i++) expect(await audit({ skipKnownFiles: true })).to.deep.equal(damage);
+      await world.writeText(firstRoot, text);
+      expect((await audit({ skipKnownFiles: true })).codes).to.deep.equal(["FILE_MISSING"]);
+    });
+
     it("finds new users who are missing from their root's file", async () => {
       await world.add(
         firstRoot,

@@ -164,7 +164,11 @@ export class RootFilesAudit {
     const file = result.kind === "audited" ? result : { ...known, findings: [] };
     findings.add(file.findings);
     const { users } = file;
-    if (users === undefined) return undefined;
+    if (users === undefined) {
+      // A file that is missing or damaged is no longer one that an audit found valid, so the next audit reads it again.
+      if (known !== undefined) state.recordFile(root, undefined, known.users);
+      return undefined;
+    }
     const userIDs = userIDsIn(users);
     this.userCount += userIDs.length;
     // Store no SHA-256 for a file with findings, so that every run audits the file again.

@@ -70,17 +70,18 @@ export function describeAudit(report: AuditReport, { contract, chainId }: Place)
           `  accounts   ${report.accounts.accounts}, with ${plural(report.accounts.changes, "key")} after their first ones`,
         ]
       : []),
-    ...(report.filesKnown > 0
-      ? [`  not read   ${plural(report.filesKnown, "file")} that an earlier audit found valid`]
-      : []),
     ...chart(events),
   ].join("\n");
 }
 
 function sentenceOf(report: AuditReport): string {
   switch (verdictOf(report)) {
-    case "passed":
-      return `${style("success", "Audit passed")}: every event, every file and every user is correct.`;
+    case "passed": {
+      const passed = style("success", "Audit passed");
+      return report.filesKnown === 0
+        ? `${passed}: every event, every file and every user is correct.`
+        : `${passed}: every event and every user is correct. It did not read ${formatCount(report.filesKnown)} of ${plural(report.rootCount, "file")}, which an earlier audit found valid.`;
+    }
     case "incomplete":
       return `${style("notice", "No verdict")}: this run could read ${formatCount(report.filesRead)} of ${plural(report.rootCount, "file")}. Run the audit again.`;
     case "damage":

@@ -83,7 +83,7 @@ export function signingSender(
 ): SendTransaction {
   refuseTestAccount(signer.address, chainId);
   if (signer.address !== getAddress(owner)) {
-    const message = `Only the owner ${owner} can add roots to ${contract}, but the signer's account is ${signer.address}. Use the owner's key.`;
+    const message = `Only the owner ${owner} can add roots to ${contract}, but the signer's account is ${signer.address}. Use the owner's key, or another --contract.`;
     throw new ArgumentError("NOT_OWNER", message, { expected: owner, actual: signer.address });
   }
   return async (request) => {
