@@ -260,14 +260,15 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
       await click(page, "Create a server token");
       await click(page, "Create");
       await sees(page, "Waiting for the first request…");
-      await click(page, "Copy the command");
+      // Until the list is loaded again, the page behind the dialog shows a command, too.
+      await clickInDialog(page, "Copy the command");
       const command = await page.evaluate(() => navigator.clipboard.readText());
       const { stdout } = await promisify(execFile)("bash", ["-c", command]);
       expect(stdout).to.match(/^\{"jwt":"/);
       await sees(page, "The first request has arrived.");
 
       await click(page, "JavaScript");
-      const program = await page.locator(".command pre").innerText();
+      const program = await page.getByRole("dialog").locator(".command pre").innerText();
       const KEYROOT_SERVER_TOKEN = await page.locator("[data-secret] code").innerText();
       const options = { cwd: ROOT, env: { ...process.env, KEYROOT_SERVER_TOKEN } };
       const args = ["--input-type=module", "--eval", program];
