@@ -308,8 +308,7 @@ class RootAdder {
     if (attempt.nonce > this.#usedNonces && (await this.#fillGap(first, later))) return;
     const prices = await this.#fetchPrices();
     const estimated = await this.#estimateGas(first.batch, this.#callOf(first.batch));
-    // Raise the fees only for one of two reasons: blocks were made without the transaction, or nodes may have the
-    // transaction with too little gas.
+    // Raise the fees only if blocks were made without the transaction, or if nodes may have it with too little gas.
     const hasTooLittleGas = hashes.length > 0 && estimated > attempt.gas;
     const isStuck = (accepted && prices.block > sentAtBlock) || hasTooLittleGas;
     const reason = isUnderpriced ? "underpriced" : isStuck ? "stuck" : undefined;
