@@ -1,7 +1,8 @@
 /**
  * Runs the tests in stages, with several stages at a time:
  *
- *     npm test                           all stages that need no browser, on one chain and one database
+ *     npm test                           all stages that need no browser, on one chain and one database, without the
+ *                                        tests of the repository's own scripts
  *     npm run test:all                   all stages, also on the second chain and database, with thorough fuzzing and
  *                                        all checks
  *     npm run test:all -- --everything   also the longest stages, and the contract's proof even if its inputs are the
@@ -81,7 +82,7 @@ const { all } = values;
 const mode = all ? "npm run test:all" : "npm test";
 const recorded = JSON.parse(readFileSync(SECONDS, "utf8")) as Record<string, Record<string, number>>;
 /** The number of stages that run in parallel. Most stages often wait for other processes. */
-const LANES = availableParallelism() + 1;
+const LANES = availableParallelism() + 2;
 const env = { ...environmentOf(all), ...(values.everything && { TEST_EVERYTHING: "1" }) };
 
 if (named.length > 0) {

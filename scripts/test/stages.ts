@@ -4,6 +4,9 @@ import { CONTRACT_PROOF } from "./contractProof.ts";
 import { ROOT } from "./root.ts";
 import type { Stage } from "./stage.ts";
 
+/** The part of the library's tests that runs beside the rest. */
+const IDENTITIES = ["test/keyroot/account", "test/keyroot/identity"];
+
 /** The stages of the tests. Every test file belongs to exactly one stage. */
 export const STAGES: readonly Stage[] = [
   CONTRACT_PROOF,
@@ -35,15 +38,16 @@ export const STAGES: readonly Stage[] = [
   { name: "consumers", paths: ["test/consumers", "test/keyroot/phoneEngines"], addedBy: "all" },
   {
     name: "library",
-    paths: ["test/client", "test/keyroot"],
-    except: ["test/client/browser", "test/keyroot/browser", "test/keyroot/phoneEngines"],
+    paths: ["test/keyroot"],
+    except: ["test/keyroot/browser", "test/keyroot/phoneEngines", ...IDENTITIES],
     thorough: ["test/keyroot/docs.test.ts", "test/keyroot/engine/language.test.ts", "test/keyroot/package.test.ts"],
   },
+  { name: "accounts and client", paths: ["test/client", ...IDENTITIES], except: ["test/client/browser"] },
   {
     name: "demo and docs",
     paths: ["test/demo", "test/docs", "test/scripts"],
     except: ["test/docs/auditGuide.test.ts", "test/scripts/contract", "test/scripts/freshClone.test.ts"],
-    thorough: ["test/docs/blocks.test.ts"],
+    thorough: ["test/docs/blocks.test.ts", "test/docs/readme.test.ts", "test/scripts"],
   },
   { name: "fresh clone", paths: ["test/scripts/freshClone.test.ts"], addedBy: "all" },
   { name: "publisher", paths: ["test/operator/publisher"] },
@@ -52,6 +56,7 @@ export const STAGES: readonly Stage[] = [
     name: "operator and stack",
     paths: ["test/endToEnd.test.ts", "test/operator", "test/layers.test.ts", "test/service/stack"],
     except: ["test/operator/commands", "test/operator/publisher"],
+    thorough: ["test/service/stack/python.test.ts", "test/service/stack/stackCommand.test.ts"],
   },
 ];
 

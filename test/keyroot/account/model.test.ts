@@ -7,13 +7,13 @@ import { SEED } from "../../support/faults.ts";
 import { testAll } from "../../support/testSize.ts";
 
 /** The number of histories. `npm run fuzz:accounts` runs a million. */
-const COUNT = testAll ? 10_000 : 2_000;
+const COUNT = testAll ? 10_000 : 500;
 /**
  * The number of histories per batch for a mutant, and the maximum number of batches. Each mutant errs in at least 1 of
  * 1000 histories.
  */
-const BATCH = 1000;
-const MAX_BATCHES = 30;
+const BATCH = 200;
+const MAX_BATCHES = 150;
 
 /** Verifiers with one deliberate fault. */
 const MUTANTS: Record<string, Mutant> = {

@@ -11,6 +11,7 @@ import {
   plainStatement,
 } from "../../support/account/plainAccount.ts";
 import { never } from "../../support/support.ts";
+import { testAll } from "../../support/testSize.ts";
 import { verifierAt } from "../../support/verifier/verifyOnce.ts";
 
 /** The number of people who have the user as a contact. */
@@ -28,7 +29,7 @@ describe("the stories in docs/accounts.md", () => {
 
   const trusts: Record<string, () => Trust> = {
     endpoints: () => endpoints({ required: 2, block: "finalized" }),
-    ownNode: () => ownNode({ block: "finalized" }),
+    ...(testAll && { ownNode: () => ownNode({ block: "finalized" }) }),
   };
 
   /** Starts apps of people who have the user as a contact. They run all the time, each with a cache of its own. */

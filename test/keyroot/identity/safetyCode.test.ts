@@ -14,6 +14,7 @@ import {
 } from "../../support/account/plainAccount.ts";
 import { never } from "../../support/support.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
+import { testAll } from "../../support/testSize.ts";
 import { samplePublicKeys, sampleUserID } from "../../support/samples.ts";
 import { junk, keyrootErrorOf } from "../../support/data/junk.ts";
 
@@ -21,6 +22,9 @@ const key = (i: number) => samplePublicKeys[i] ?? new Uint8Array();
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const alice = { userID: sampleUserID(0), publicKey: key(0) };
 const bob = { userID: sampleUserID(1), publicKey: key(1) };
+
+/** The number of pairs of users per property. Each takes two codes, which take long to compute by design. */
+const RUNS = testAll ? 30 : 6;
 
 /** Any user id with any of the sample keys. */
 const holders = fc.record({
@@ -48,7 +52,7 @@ describe("safety codes", () => {
         fc.property(pairs, ([mine, contact]) => {
           expect(makeSafetyCode(mine, contact)).to.deep.equal(plainSafetyCode(plain(mine), plain(contact)));
         }),
-        { numRuns: 30 },
+        { numRuns: RUNS },
       );
     });
 
@@ -63,7 +67,7 @@ describe("safety codes", () => {
             .to.match(/^[0-9A-Z:-]{228}$/)
             .and.not.equal(there.payload);
         }),
-        { numRuns: 20 },
+        { numRuns: RUNS },
       );
     });
 
@@ -111,7 +115,7 @@ describe("safety codes", () => {
         fc.property(pairs, ([mine, contact]) => {
           expect(scan(makeSafetyCode(contact, mine).payload, mine, contact)).to.equal(undefined);
         }),
-        { numRuns: 20 },
+        { numRuns: RUNS },
       );
     });
 
@@ -156,7 +160,7 @@ describe("safety codes", () => {
           fc.pre(changed !== payload);
           expect(scan(changed)).to.be.instanceOf(VerificationError);
         }),
-        { numRuns: 200 },
+        { numRuns: 10 * RUNS },
       );
     });
 

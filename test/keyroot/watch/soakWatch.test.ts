@@ -24,14 +24,14 @@ import { soakWatch } from "../../support/watch/soakWatch.ts";
 import { ANVIL_OPTIONS, startWatchedChain, type WatchedChain } from "../../support/watch/watchedChain.ts";
 import type { ProcessOptions } from "../../support/watch/watchUntilKilled.ts";
 import { reported, SEED } from "../../support/faults.ts";
-import { isLarge } from "../../support/testSize.ts";
+import { isLarge, testAll } from "../../support/testSize.ts";
 import { startHardhat } from "../../support/chain/freshRegistry.ts";
 
 /** False for Hardhat's chain, which cannot be reorganized. */
 const canReorganize = isLarge && hasAnvil;
 const ROUNDS = isLarge ? 10_000 : 60;
 const APP = fileURLToPath(new URL("../../support/watch/watchUntilKilled.ts", import.meta.url));
-const PROCESS_KILLS = isLarge ? 40 : 4;
+const PROCESS_KILLS = isLarge ? 40 : testAll ? 4 : 2;
 /** Maximum lifetime of a process in ms. A process starts in about 500 ms. */
 const MAX_LIFE_MS = 2000;
 

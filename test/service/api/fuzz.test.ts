@@ -13,9 +13,10 @@ import {
   type Tenant,
 } from "../../support/service/operations.ts";
 import { ADMIN_TOKEN, describeOnEachDatabase, serviceOnPostgres } from "../../support/service/support.ts";
+import { testAll } from "../../support/testSize.ts";
 
 /** Number of batches per operation. The requests in a batch are concurrent. */
-const BATCHES = 8;
+const BATCHES = testAll ? 8 : 3;
 const BATCH_SIZE = 10;
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

@@ -15,6 +15,7 @@ import { type Stack, startStack } from "../../../packages/service/src/stack/star
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { type AccountService, AccountUser } from "../../support/service/accountUser.ts";
 import { never } from "../../support/support.ts";
+import { testAll } from "../../support/testSize.ts";
 
 /** The number of people who have the user as a contact. */
 const CONTACTS = 25;
@@ -70,12 +71,14 @@ describe("a local stack with accounts", () => {
 
   /** The trust choices, and the requests that each app may send more in the half hour after a change. */
   const trusts: Record<string, { makeTrust: () => Trust; more: number }> = {
-    oneEndpoint: { makeTrust: () => oneEndpoint(), more: 2 },
-    ownNode: { makeTrust: () => ownNode(), more: 5 },
     lightClient: {
       makeTrust: () => lightClient({ urls: [stack.beaconUrl ?? never()], checkpoint: TEST_CHECKPOINT }),
       more: 5,
     },
+    ...(testAll && {
+      oneEndpoint: { makeTrust: () => oneEndpoint(), more: 2 },
+      ownNode: { makeTrust: () => ownNode(), more: 5 },
+    }),
   };
   for (const [name, { makeTrust, more }] of Object.entries(trusts))
     it(`with ${name}, leads from a lost phone to 25 contacts with the new key, without a restart`, async () => {

@@ -54,8 +54,14 @@ describe("findStatement", () => {
         ...{ place, folders: auditors.map(({ name }) => `https://${name}`) },
         policy: parseAuditorOptions({ keys: auditors.map(({ key }) => key), threshold: 2 }),
       };
-      const http = { timeoutMs: ENDLESS_MS, fetch: fetch as typeof globalThis.fetch };
-      return findStatement(query, http, () => NOW * 1000);
+      const ended = new AbortController();
+      const http = { timeoutMs: ENDLESS_MS, fetch: fetch as typeof globalThis.fetch, signal: ended.signal };
+      try {
+        return await findStatement(query, http, () => NOW * 1000);
+      } finally {
+        // As a verification does at its end. Otherwise, the open request would keep the process running.
+        ended.abort();
+      }
     };
 
     it("returns the newest statement that enough other auditors signed", async () => {

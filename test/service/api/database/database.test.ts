@@ -247,7 +247,7 @@ describe("the service's databases", () => {
       expect(`${reason.message}${reason.stack ?? ""}`).not.to.include("hidden-word");
   });
 
-  describe("PGlite's folder", () => {
+  (testAll ? describe : describe.skip)("PGlite's folder", () => {
     // Both tests share this database, because creating a database takes 2 s.
     let pglite: string;
     before(async () => {
