@@ -7,7 +7,7 @@ import { SEED } from "../../support/faults.ts";
 import { testAll } from "../../support/testSize.ts";
 
 /** The number of histories. `npm run fuzz:accounts` runs a million. */
-const COUNT = testAll ? 10_000 : 500;
+const COUNT = testAll ? 2_000 : 500;
 /**
  * The number of histories per batch for a mutant, and the maximum number of batches. Each mutant errs in at least 1 of
  * 1000 histories.

@@ -47,7 +47,9 @@ function hardwareKeyOf(type: Signing, number: number): ExternalKey {
   return { publicKey, prove };
 }
 
-for (const keyType of (testAll ? [x25519, ed25519, p256, document] : [x25519, document]) as KeyType[])
+const KEY_TYPES: readonly KeyType[] = testAll ? [x25519, ed25519, p256, document] : [x25519, document];
+
+for (const keyType of KEY_TYPES)
   describe(`a service with ${keyType.name} keys`, () => {
     let stack: Stack;
     let admin: AdminClient;
