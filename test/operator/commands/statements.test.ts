@@ -200,6 +200,20 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(statement).to.deep.equal({ ...damaged.statement, damagedCount: 0, damagedRoots: [] });
     });
 
+    it("names the block, and how to get a later one, if the block has no registry", async () => {
+      const elsewhere = `0x${"12".repeat(20)}`;
+      const args = signing("alice.example", ...ownNode());
+      const { code, error, message } = await keyroot.json(
+        args.map((word) => (word === world.fresh.contract ? elsewhere : word)),
+        { env: PASSPHRASE },
+      );
+      expect([code, error], message).to.deep.equal([1, "NO_CONTRACT"]);
+      const number = Number(await world.fresh.call("eth_blockNumber", []));
+      expect(message).to.match(
+        new RegExp(`in block ${number}, .* --interval 100\\..* until block ${number + 100} is final`),
+      );
+    });
+
     it("signs nothing if the endpoint withholds events or the contract has different code", async () => {
       const wrong = ownNode().with(-1, `0x${"12".repeat(32)}`);
       expect(await errorOf(signing("alice.example", ...wrong))).to.deep.equal([1, "CODE_HASH_MISMATCH"]);
