@@ -147,6 +147,8 @@ for (const keyroot of [program, hardhat]) {
           expect(JSON.stringify(json)).to.not.contain("secret");
           expect(message).to.not.contain("\u001b");
         }
+        // The message names the option instead of giving general advice.
+        expect(answers.at(-1)?.message).to.match(/ failed[^.]*\. Check the URL in --rpc, [^.]+\.$/);
         const [given, variable] = await Promise.all([
           keyroot.json([...status, "--rpc", await goneUrl()]),
           keyroot.json(status, { env: { KEYROOT_RPC_URL: `${await goneUrl()}/secret` } }),

@@ -207,7 +207,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
         args.map((word) => (word === world.fresh.contract ? elsewhere : word)),
         { env: PASSPHRASE },
       );
-      expect([code, error], message).to.deep.equal([1, "NO_CONTRACT"]);
+      expect([code, error]).to.deep.equal([1, "NO_CONTRACT"]);
       const number = Number(await world.fresh.call("eth_blockNumber", []));
       expect(message).to.match(
         new RegExp(`in block ${number}, .* --interval 100\\..* until block ${number + 100} is final`),
@@ -262,6 +262,19 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(json).to.have.nested.property("compared[0].result", "agrees");
       const { signatures } = await latestOf("alice.example");
       expect(signatures.map(({ name }) => name)).to.deep.equal(["alice.example", "bob.example"]);
+    });
+
+    it("tells folders on one host apart, and prints no other part of their URLs", async () => {
+      await sign("alice.example");
+      await sign("bob.example");
+      const { url } = closing(await serveFolder(folder));
+      const { host } = new URL(url);
+      const urls = [`${url}/alice.example`, `${url}/bob.example/`, `${url}/nobody?token=secret`];
+      const { stdout } = await keyroot.run(await comparing(...urls));
+      expect(stdout).to.match(
+        new RegExp(`^Agrees: ${host}/alice\\.example, block .*\nAgrees: ${host}/bob\\.example, block `),
+      );
+      expect(stdout).to.contain(`Unavailable: ${host}/nobody: `).and.not.contain("secret");
     });
 
     it("compares an earlier statement if the other auditor's newest is for a later block", async () => {
