@@ -150,7 +150,9 @@ describeWithProgram("keyroot with key types", (keyroot) => {
       keyroot.run(["build-file", "--records", path, "--files", files, "--key-type", type]);
     const refused = await build("ed25519");
     expect(refused.code).to.equal(1);
-    expect(refused.stderr).to.match(/line 1: PUBLIC_KEY_NOT_ON_CURVE: .*X25519, Ed25519 or document keys, .*key type\./);
+    expect(refused.stderr).to.match(
+      /line 1: PUBLIC_KEY_NOT_ON_CURVE: .*X25519, Ed25519 or document keys, .*key type\./,
+    );
     expect((await build("x25519")).code).to.equal(0);
     const [name = ""] = await readdir(files);
     const { stderr } = await keyroot.run(["check-file", join(files, name), "--key-type", "ed25519"]);

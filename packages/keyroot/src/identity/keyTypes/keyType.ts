@@ -77,6 +77,8 @@ export function invalidKey(
 ): ArgumentError {
   const actual = bytesToBase64(publicKey);
   const titles = titlesOf(publicKey.length);
-  const hint = titles?.includes(" or ") ? ` It has the length of ${titles} keys, so check the registry's key type.` : "";
+  const hint = titles?.includes(" or ")
+    ? ` It has the length of ${titles} keys, so check the registry's key type.`
+    : "";
   return new ArgumentError(code, `The public key ${actual} ${problem}.${hint}`, { actual });
 }
