@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { readFile } from "node:fs/promises";
 import { button, click, clickInDialog, follow, rows, sees, takeSecret } from "../support/browser/controls.ts";
 import { REPORT, sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { eventually } from "../support/browser/eventually.ts";
@@ -155,13 +156,24 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     }
   });
 
-  it("ask for ether while the balance is enough for few publications", async () => {
+  it("ask for ether while the balance is below the threshold of the alert", async () => {
+    const alerts = await readFile(new URL("../../packages/service/monitoring/alerts.yml", import.meta.url), "utf8");
+    const gas = Number(/keyroot_gas_price_ether\S* < (\S+)/.exec(alerts)?.[1]);
     const state = { ...REPORT.chain.state, block: 1, owner: `0x${"f39F".repeat(10)}`, fee: "1500000000" };
-    const report = { ...REPORT, chain: { ...REPORT.chain, state: { ...state, balance: "1000000000000000" } } };
-    await writeReport(world.service.databases.home, report);
+    const report = (balance: bigint) => ({
+      ...REPORT,
+      chain: { ...REPORT.chain, state: { ...state, balance: String(balance) } },
+    });
     try {
+      await writeReport(world.service.databases.home, report(BigInt(gas) * 1_500_000_000n - 1n));
       const { page } = await world.signIn("Ona", { bizID: null });
-      await sees(page, "The owner’s balance is enough for about 2 publications. Send ether to the owner.");
+      await sees(
+        page,
+        "The owner’s balance is enough for 239,999,999 gas, less than 240,000,000. Send ether to the owner.",
+      );
+      await writeReport(world.service.databases.home, report(BigInt(gas) * 1_500_000_000n));
+      await click(page, "Check again");
+      await page.getByText("Send ether to the owner.").waitFor({ state: "detached" });
     } finally {
       await writeReport(world.service.databases.home, REPORT);
     }

@@ -30,6 +30,7 @@ export const OPERATOR_ERROR_CODES = [
   "PORT_UNAVAILABLE",
   "VARIABLE_UNKNOWN",
   "NODE_UNSUPPORTED",
+  "PACKAGE_MISSING",
 ] as const;
 
 /** An error code of this package or of `keyroot`. `@keyroot/client` also has PUBLISHER_RUNNING, which the service sends. */

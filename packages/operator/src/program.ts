@@ -37,8 +37,9 @@ export async function runProgram(): Promise<void> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const isUnknown = error.code === "commander.unknownCommand" && service === undefined;
+    const hint = isUnknown ? `\n${SERVICE_HINT}` : suggestOption(program, error);
     // Commander also throws after it has printed help or the version.
-    if (error.exitCode !== 0) await reject(isUnknown ? `${error.message}\n${SERVICE_HINT}` : error.message);
+    if (error.exitCode !== 0) await reject(`${error.message}${hint}`);
   }
 }
 
@@ -89,6 +90,21 @@ function onlyOnce(parser: Command, option: string): void {
     if (isGiven) parser.error(`option '${option}' is repeated`);
     isGiven = true;
   });
+}
+
+/**
+ * Suggests the options of the command that contain the words of an unknown option, or whose words it contains, such as
+ * `--expected-public-key` for `--public-key`. Commander itself suggests options with similar letters.
+ */
+function suggestOption(program: Command, { code, message }: CommanderError): string {
+  const [, unknown] = /^error: unknown option '-(-[^'=]+)[^']*'$/.exec(message) ?? [];
+  if (code !== "commander.unknownOption" || unknown === undefined) return "";
+  const options = program.commands.find((command) => words().includes(command.name()))?.options ?? [];
+  const similar = options.flatMap(({ long }) => {
+    const known = long?.slice(1) ?? "";
+    return `${known}-`.includes(`${unknown}-`) || `${unknown}-`.includes(`${known}-`) ? [`-${known}`] : [];
+  });
+  return similar.length === 0 ? "" : `\n(Did you mean ${similar.join(" or ")}?)`;
 }
 
 /** Prints commander's error in the same format as other invalid arguments. */

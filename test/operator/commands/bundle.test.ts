@@ -194,10 +194,13 @@ describeWithProgram("keyroot", (keyroot) => {
       });
     });
 
-    it("exits with code 1 without a trusted block", async () => {
-      const { code, stdout, stderr } = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted.slice(0, 2)]);
-      expect([code, stdout]).to.deep.equal([1, ""]);
-      expect(stderr).to.match(/^UNANCHORED: The bundle is for the untrusted block /);
+    it("names the option for the hash of the bundle's block if the choice of trust needs a network", async () => {
+      const { number } = made.json["block"] as { number: number };
+      for (const choice of [[], ["--trust", "own-node"], ["--trust", "endpoints:2"]]) {
+        const refused = await verify(bundlePath, ...trusted.slice(0, 2), ...choice);
+        expect(refused).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+        expect(refused.message).to.match(new RegExp(`hash of block ${number} from .* set --trust pinned-block:HASH`));
+      }
     });
 
     it("exits with code 1 for a false or malformed bundle", async () => {

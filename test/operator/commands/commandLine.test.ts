@@ -60,6 +60,19 @@ for (const keyroot of [program, hardhat]) {
         }
       });
 
+      it("suggests the option with the words, or with similar letters, of an unknown option", async function () {
+        // Hardhat itself rejects unknown options.
+        if (keyroot === hardhat) this.skip();
+        for (const [args, suggested] of [
+          [["verify", "--public-key", "x"], "(Did you mean --expected-public-key?)"],
+          [["watch", "--expected-public-key", "x"], "(Did you mean --public-key?)"],
+          [["verify", "--key=x"], "(Did you mean --expected-public-key or --key-type?)"],
+          [["status", "--contrakt"], "(Did you mean --contract?)"],
+        ] as const)
+          expect((await keyroot.run(args)).stderr).to.contain(suggested);
+        expect((await keyroot.run(["status", "--bogus"])).stderr).to.not.contain("Did you mean");
+      });
+
       it("prints one JSON object with --json", async () => {
         const invalid = [["status", "--bogus"], ["check-file"], ["nonsense"], ["status"], ["check-file", "nowhere"]];
         for (const { code, json } of await Promise.all(invalid.map((args) => keyroot.json(args)))) {
@@ -134,6 +147,8 @@ for (const keyroot of [program, hardhat]) {
           expect(JSON.stringify(json)).to.not.contain("secret");
           expect(message).to.not.contain("\u001b");
         }
+        // The message names the option instead of giving general advice.
+        expect(answers.at(-1)?.message).to.match(/ failed[^.]*\. Check the URL in --rpc, [^.]+\.$/);
         const [given, variable] = await Promise.all([
           keyroot.json([...status, "--rpc", await goneUrl()]),
           keyroot.json(status, { env: { KEYROOT_RPC_URL: `${await goneUrl()}/secret` } }),

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { once } from "node:events";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";
@@ -41,6 +42,23 @@ describeWithProgram("keyroot, with --trust endpoints:2 and a failing one of thre
       for (const [command, words] of Object.entries(commandsWith(url, place)))
         expect(await keyroot.run(words), command).to.include({ code: 0 });
     });
+
+  it("finds the chain of the registry's recorded key type although it is the first", async () => {
+    // A registry with the same address on another chain has another key type.
+    const folder = join(import.meta.dirname, "../../../.keyroot/deployments");
+    const path = join(folder, "chain-424242.json");
+    const owner = `0x${"12".repeat(20)}`;
+    const record = { owner, by: "create", contract: world.fresh.contract, from: owner, nonce: 0, keyType: "p256" };
+    await mkdir(folder, { recursive: true });
+    await writeFile(path, JSON.stringify([record]));
+    try {
+      const { url } = closing(await serve(refuses));
+      for (const [command, words] of Object.entries(commandsWith(url, 0)))
+        expect(await keyroot.run(words), command).to.include({ code: 0, stderr: "" });
+    } finally {
+      await rm(path);
+    }
+  });
 
   for (const [what, answer] of [
     ["wants a pause", wantsPause],

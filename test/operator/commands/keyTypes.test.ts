@@ -138,6 +138,27 @@ describeWithProgram("keyroot with key types", (keyroot) => {
     for (const name of ["curve41417", ...TYPES]) expect(stderr).to.include(name);
   });
 
+  it("names the user, and the types whose keys have the same length, if a key is invalid for its type", async () => {
+    const [path, records] = await sampleUsers("x25519");
+    const [first = never()] = records;
+    // The coordinate 2 is valid for X25519, but not for Ed25519.
+    const two = Buffer.alloc(32).fill(2, 0, 1);
+    const keyID = createHash("sha256").update(two).digest().subarray(0, 16).toString("base64");
+    await writeFile(path, JSON.stringify({ ...first, pubKey: two.toString("base64"), keyID }));
+    const files = join(folder.path, "same-length");
+    const build = (type: string) =>
+      keyroot.run(["build-file", "--records", path, "--files", files, "--key-type", type]);
+    const refused = await build("ed25519");
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.match(
+      /line 1: PUBLIC_KEY_NOT_ON_CURVE: .*X25519, Ed25519 or document keys, .*key type\./,
+    );
+    expect((await build("x25519")).code).to.equal(0);
+    const [name = ""] = await readdir(files);
+    const { stderr } = await keyroot.run(["check-file", join(files, name), "--key-type", "ed25519"]);
+    expect(stderr).to.contain(`The record of ${first.userID}: `).and.contain("X25519, Ed25519 or document keys");
+  });
+
   describe("the program in Python", () => {
     const check = (...args: string[]) => {
       const { status, stdout, stderr } = spawnSync("python3", [CHECKER, ...args], { encoding: "utf8" });

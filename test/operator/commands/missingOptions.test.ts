@@ -28,6 +28,15 @@ describeOnHosts("a command with missing or contradictory options", (keyroot) => 
     expect(await messageOf(["list-partners"])).to.match(/or set --service-url \(or KEYROOT_SERVICE_URL\)\.$/);
   });
 
+  it("names an option that can be used instead of missing ones", async () => {
+    const message = await messageOf(["watch", "--once", ...RPC, "--contract", `0x${"12".repeat(20)}`]);
+    expect(message).to.contain(
+      "Instead of --user-id and --public-key, you can set --records. Instead of --merkle-url, you can set --files.",
+    );
+    expect(await messageOf(["watch", ...RPC, "--user-id", "y"])).not.to.contain("--records");
+    expect(await messageOf(["verify", ...RPC])).not.to.contain("Instead");
+  });
+
   it("also prints invalid values and options that exclude each other", async () => {
     const contradictory = ["--safe-transactions", "dir", "--max-fee", "20"];
     const message = await messageOf(["publish", ...RPC, ...contradictory, "--timeout", "0"]);

@@ -50,4 +50,20 @@ describe("a new key file", () => {
       expect((await readFile(out, "utf8")).toLowerCase()).to.contain(value.replace(/^0x/, "").toLowerCase());
     });
   }
+
+  it("is not written by make-auditor-key for a name that is no URL without its scheme", async () => {
+    const out = join(folder.path, "named.json");
+    for (const [name, example] of [
+      ["https://auditor.example/", "auditor.example"],
+      ["https://auditor.example/keys", "auditor.example/keys"],
+      ["Ada Lovelace", "auditor.example"],
+      ["a+b", "auditor.example"],
+      ["", "auditor.example"],
+    ] as const) {
+      const error = await failure(makeAuditorKey.run({ out, name } as never, strong));
+      expect(error, name).to.include({ code: "ARGUMENT_INVALID" });
+      expect((error as KeyrootError).message).to.contain(`such as ${example}, `);
+    }
+    expect(existsSync(out)).to.equal(false);
+  });
 });

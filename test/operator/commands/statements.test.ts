@@ -200,6 +200,20 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(statement).to.deep.equal({ ...damaged.statement, damagedCount: 0, damagedRoots: [] });
     });
 
+    it("names the block, and how to get a later one, if the block has no registry", async () => {
+      const elsewhere = `0x${"12".repeat(20)}`;
+      const args = signing("alice.example", ...ownNode());
+      const { code, error, message } = await keyroot.json(
+        args.map((word) => (word === world.fresh.contract ? elsewhere : word)),
+        { env: PASSPHRASE },
+      );
+      expect([code, error]).to.deep.equal([1, "NO_CONTRACT"]);
+      const number = Number(await world.fresh.call("eth_blockNumber", []));
+      expect(message).to.match(
+        new RegExp(`in block ${number}, .* --interval 100\\..* until block ${number + 100} is final`),
+      );
+    });
+
     it("signs nothing if the endpoint withholds events or the contract has different code", async () => {
       const wrong = ownNode().with(-1, `0x${"12".repeat(32)}`);
       expect(await errorOf(signing("alice.example", ...wrong))).to.deep.equal([1, "CODE_HASH_MISMATCH"]);
@@ -248,6 +262,19 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(json).to.have.nested.property("compared[0].result", "agrees");
       const { signatures } = await latestOf("alice.example");
       expect(signatures.map(({ name }) => name)).to.deep.equal(["alice.example", "bob.example"]);
+    });
+
+    it("tells folders on one host apart, and prints no other part of their URLs", async () => {
+      await sign("alice.example");
+      await sign("bob.example");
+      const { url } = closing(await serveFolder(folder));
+      const { host } = new URL(url);
+      const urls = [`${url}/alice.example`, `${url}/bob.example/`, `${url}/nobody?token=secret`];
+      const { stdout } = await keyroot.run(await comparing(...urls));
+      expect(stdout).to.match(
+        new RegExp(`^Agrees: ${host}/alice\\.example, block .*\nAgrees: ${host}/bob\\.example, block `),
+      );
+      expect(stdout).to.contain(`Unavailable: ${host}/nobody: `).and.not.contain("secret");
     });
 
     it("compares an earlier statement if the other auditor's newest is for a later block", async () => {

@@ -18,6 +18,7 @@ import {
   hardhat,
   interruptUntilEnd,
   npxHardhat,
+  outcomeOf,
   program,
   type Running,
   signalGroup,
@@ -52,6 +53,14 @@ describe("npx hardhat keyroot stack", () => {
     expect(typed.stderr).to.include("KEY_TYPE_MISMATCH");
     const configured = { ...env, KEYROOT_KEY_TYPE: "p256" };
     expect((await program.run(["verify", userID], { env: configured })).stderr).to.include("KEY_TYPE_MISMATCH");
+  });
+
+  it("says how to install the native package of the chain if it is missing", async () => {
+    // With this variable, the package searches for its native code only there.
+    child = npxHardhat.start(["stack", "--port", "0"], { ...env, NAPI_RS_NATIVE_LIBRARY_PATH: folder.path });
+    const { code, stderr } = await outcomeOf(child);
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/^PACKAGE_MISSING: .* run 'npm install' here without these options\.$/m);
   });
 
   it("can be used by the commands of keyroot and Hardhat", async () => {

@@ -91,6 +91,6 @@ export async function parseFile(bytes: Uint8Array, root: string, keyType?: KeyTy
 export function verifyRecord(query: KeyQuery, root: string, file: MerkleFile): VerifiedRecord {
   const index = indexOfUser(root, file, query.userID);
   const [record] = file.records.slice(index, index + 1) as [KeyRecord];
-  const publicKey = verifyKeyRecord(`values[${index}]`, record, query.expectedPublicKey, file.keyType);
+  const publicKey = verifyKeyRecord(`The record of ${query.userID}`, record, query.expectedPublicKey, file.keyType);
   return { record, index, publicKey };
 }

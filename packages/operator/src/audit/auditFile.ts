@@ -12,7 +12,6 @@ import {
   type UserID,
   userIDFromBytes,
 } from "keyroot/internal/identity";
-import { checkUntrusted } from "keyroot/internal/input";
 import { parseMerkleFile } from "keyroot/internal/merkle";
 import { type Finding, finding } from "./finding.ts";
 
@@ -62,7 +61,7 @@ export function auditFile(bytes: Uint8Array, root: string, keyType: KeyType = cu
     // Do not use the record's `keyID`. A false `keyID` could make two different keys look equal.
     buffer.write(hash("sha256", publicKey), keyID, KEY_ID_BYTES, "hex");
     const isOwnID = buffer.toString("base64", keyID, keyID + KEY_ID_BYTES) === record.keyID;
-    if (!isOwnID || !isValidKey(publicKey, keyType)) findings.push(describeBadKey(record, i, root, keyType));
+    if (!isOwnID || !isValidKey(publicKey, keyType)) findings.push(describeBadKey(record, root, keyType));
   }
   return { users, findings };
 }
@@ -78,14 +77,14 @@ function isValidKey(publicKey: Uint8Array, keyType: KeyType): boolean {
 }
 
 /** Describes what is wrong with a record. This takes twice as long as `isValidKey`, but names the exact fault. */
-function describeBadKey(record: KeyRecord, i: number, root: string, keyType: KeyType): Finding {
+function describeBadKey(record: KeyRecord, root: string, keyType: KeyType): Finding {
   const { userID } = record;
   try {
-    checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record, keyType));
+    checkKeyRecord(record, keyType);
   } catch (error) {
-    if (!(error instanceof VerificationError)) throw error;
+    if (!(error instanceof ArgumentError)) throw error;
     const message = `The key of the user ${userID} in ${root}.json is invalid. ${error.message}`;
     return finding("KEY_INVALID", message, { root, userID, detail: error.code });
   }
-  throw new RangeError(`The two checks of the key in values[${i}] have different results.`);
+  throw new RangeError(`The two checks of the key of the user ${userID} have different results.`);
 }

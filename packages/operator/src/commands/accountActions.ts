@@ -216,7 +216,7 @@ async function readSlots(
   const { chainId, contract } = account;
   if (args.trust === "auditors")
     throw argumentInvalid("The command takes no auditors' statements. Use another --trust.");
-  const place = { ...args, rpc: endpointsOf(args.rpc)[0], chainId, contract };
+  const place = { ...args, rpc: endpointsOf(args.rpc), chainId, contract };
   using chainAndFiles = await ChainAndFiles.resolve(place, host);
   const { source, call, findBlock } = await openTrustedChain({ ...args, block, threshold: undefined }, chainAndFiles);
   await new Chain(call).verifyChainId(chainId);

@@ -61,8 +61,7 @@ export async function auditRegistry(
   checkHash("--code-hash", args.codeHash);
   if (args.trust === "auditors")
     throw argumentInvalid("An audit relies on no other auditor. Use another choice of --trust than auditors.");
-  const [rpc] = endpointsOf(args.rpc);
-  using chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc }, host);
+  using chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc) }, host);
   const chain = await openTrustedChain(args, chainAndFiles);
   const { name: trust, storageProof, tag } = chain.source;
   const files = filesOf(args, chainAndFiles);

@@ -12,7 +12,7 @@ export const bundle = command(
     needs: () => [...FILES_OF_REGISTRY, "chainId"],
     options: {
       files: requiredFiles(
-        "Folder for the files <root>/<user id>.json and <root>/<user id>.bundle.json, such as the file host's folder",
+        "Folder, such as the file host's, for the files <root>/<user id>.json and <root>/<user id>.bundle.json",
       ),
       ...trust,
       ...accountOptions,

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { ArgumentError, argumentInvalid } from "../errors.ts";
+import { Quorum } from "keyroot/internal/auditors";
 import type { KeyTypeName } from "keyroot/internal/identity";
 import { loadKeyType } from "keyroot/internal/keyTypes";
 import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall } from "keyroot/internal/transport";
@@ -15,7 +16,8 @@ import type { Host } from "./host.ts";
 
 /** The options for a chain, a registry, a file host and a folder of files. */
 export interface ChainAndFilesArgs {
-  rpc?: string | undefined;
+  /** The URL of the endpoint. With `--trust endpoints:N`, all URLs: the commands call them with `openTrustedChain`. */
+  rpc?: string | readonly string[] | undefined;
   contract?: string | undefined;
   merkleUrl?: string | undefined;
   files?: string | undefined;
@@ -42,6 +44,8 @@ export class ChainAndFiles implements Disposable {
   readonly call: RpcCall;
   /** The retries of reads. */
   readonly retry: RetryOptions | undefined;
+  /** The URLs of further endpoints. */
+  readonly #others: readonly string[];
   /** The endpoint's URL. Undefined for a simulated network in `--network`. */
   readonly #url: string | undefined;
 
@@ -49,7 +53,7 @@ export class ChainAndFiles implements Disposable {
     args: ChainAndFilesArgs,
     stack: StackFile | undefined,
     root: string,
-    { rpc, url }: { rpc: string | Eip1193Provider; url: string | undefined },
+    { rpc, url, others }: { rpc: string | Eip1193Provider; url: string | undefined; others: readonly string[] },
     { fetch, retry }: ConnectionOptions,
   ) {
     this.#args = args;
@@ -58,6 +62,7 @@ export class ChainAndFiles implements Disposable {
     this.rpc = rpc;
     this.retry = retry;
     this.#url = url;
+    this.#others = others;
     this.call = openEndpoint(rpc, { allowHttp: this.allowHttp, fetch, retry, signal: this.signal });
   }
 
@@ -73,11 +78,12 @@ export class ChainAndFiles implements Disposable {
   /** @throws ArgumentError ARGUMENT_INVALID, and as `checkKeyType` */
   static async resolve(args: ChainAndFilesArgs, host: Host, options: ConnectionOptions = {}): Promise<ChainAndFiles> {
     const provider = await host.connectNetwork();
-    if (provider !== undefined && args.rpc !== undefined)
+    const [first, ...others] = typeof args.rpc === "string" ? [args.rpc] : (args.rpc ?? []);
+    if (provider !== undefined && first !== undefined)
       throw argumentInvalid("--network and --rpc both select a chain. Use only one of them.");
-    const { endpoint, stack } = await findStack(host, args.rpc);
+    const { endpoint, stack } = await findStack(host, first);
     const rpc = provider ?? endpoint ?? stack?.rpcUrl ?? missing("--rpc");
-    const place = { rpc, url: typeof rpc === "string" ? rpc : endpoint };
+    const place = { rpc, url: typeof rpc === "string" ? rpc : endpoint, others };
     const found = new ChainAndFiles(args, stack, host.root, place, options);
     if (args.keyType !== undefined && (args.contract ?? found.stackContract) !== undefined)
       await found.checkKeyType(args.keyType);
@@ -148,10 +154,21 @@ export class ChainAndFiles implements Disposable {
     }
     const deployments = await deploymentsOf(this.#root, contract);
     if (Array.from(deployments.values()).every((one) => (one.keyType ?? keyType) === keyType)) return;
-    const chain = new Chain(this.call);
-    const chainId = this.#expectedChainId ?? (await chain.chainId());
-    const path = await deploymentsPath(this.#root, chain, chainId);
+    const path = await this.#deploymentsPath();
     await refuseOtherKeyType(keyType, deployments.get(path)?.keyType ?? keyType, contract, path);
+  }
+
+  /** Asks all endpoints for the chain, and takes the first answer, because one of them may fail. */
+  async #deploymentsPath(): Promise<string> {
+    const pathBy = async (call: RpcCall) => {
+      const chain = new Chain(call);
+      return await deploymentsPath(this.#root, chain, this.#expectedChainId ?? (await chain.chainId()));
+    };
+    if (this.#others.length === 0) return pathBy(this.call);
+    const { allowHttp, retry, signal } = this;
+    const calls = this.#others.map((url) => openEndpoint(url, { allowHttp, retry, signal }));
+    const [{ answer }] = await new Quorum([this.call, ...calls], 1).first(pathBy);
+    return answer;
   }
 
   get #expectedChainId(): number | undefined {

@@ -47,7 +47,7 @@ async function check(path: string, type: KeyType, progress: Progress) {
     }
     const { records, tree } = parseMerkleFile(bytes, root, type);
     for (const [i, record] of records.entries()) {
-      checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record, type));
+      checkUntrusted("record", `The record of ${record.userID}`, () => checkKeyRecord(record, type));
       progress.update("checking keys", i + 1, records.length);
       // Allow Node to handle Ctrl-C between two records.
       await setImmediate();

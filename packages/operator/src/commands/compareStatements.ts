@@ -43,14 +43,16 @@ export const compareStatements = command(
 );
 
 function describe({ url, result, blockNumber, message, findings, merged }: Comparison): string {
-  const { host } = new URL(url);
+  const { host, pathname } = new URL(url);
+  // The folder tells auditors on one host apart. The rest of the URL may contain secrets.
+  const place = `${host}${pathname.replace(/\/$/, "")}`;
   switch (result) {
     case "agrees":
-      return `${style("success", "Agrees")}: ${host}, block ${blockNumber}, ${plural(merged, "signature")} merged.`;
+      return `${style("success", "Agrees")}: ${place}, block ${blockNumber}, ${plural(merged, "signature")} merged.`;
     case "differs":
-      return `${style("notice", "Differs")}: ${host}, block ${blockNumber}. ${message}`;
+      return `${style("notice", "Differs")}: ${place}, block ${blockNumber}. ${message}`;
     case "unavailable":
-      return `${style("notice", "Unavailable")}: ${host}: ${message}`;
+      return `${style("notice", "Unavailable")}: ${place}: ${message}`;
     case "conflict":
       return findings
         .map((one) => `${style("failure", "Conflict")}: ${one.message} Use --json to print both statements.`)

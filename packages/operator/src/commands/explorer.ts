@@ -50,7 +50,7 @@ export const explorer = command(
     const type = await loadKeyType(keyType);
     checkHash("--code-hash", codeHash);
     const endpoints = args.rpc?.split(",");
-    const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints?.[0] }, host);
+    const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints }, host);
     const { contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
     if (typeof chainAndFiles.rpc !== "string")
       throw argumentInvalid("Visitors' browsers need the URL of an endpoint. Set --rpc.");

@@ -1,3 +1,5 @@
+import { describeValue } from "keyroot/internal/input";
+import { argumentInvalid } from "../errors.ts";
 import { command, json, text } from "./defineCommand.ts";
 import { newKeyFile } from "./options.ts";
 
@@ -11,6 +13,7 @@ export const makeAuditorKey = command(
     },
   },
   async ({ out, name }, host) => {
+    checkName(name, (await import("keyroot/auditors")).AUDITOR_NAME);
     const { makeAuditorKeyFile } = await import("../audit/statements/auditorKeyFile.ts");
     const { writeKeyFile } = await import("./newKeyFile.ts");
     const key = await writeKeyFile(out, host.environment, (passphrase) => makeAuditorKeyFile(name, passphrase));
@@ -20,3 +23,17 @@ export const makeAuditorKey = command(
     };
   },
 );
+
+/**
+ * Checks the name before a key is made, because the name cannot be changed afterwards: it is part of the key's id.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+function checkName(name: string, form: RegExp): void {
+  const [scheme = ""] = /^.*:\/\//.exec(name) ?? [];
+  if (scheme === "" && form.test(name)) return;
+  const rest = name.slice(scheme.length).replace(/\/+$/, "");
+  const example = scheme !== "" && form.test(rest) ? rest : "auditor.example";
+  throw argumentInvalid(
+    `--name must be a URL without https://, such as ${example}, of 1 to 100 visible ASCII characters without a plus sign, not ${describeValue(name)}.`,
+  );
+}

@@ -32,13 +32,25 @@ export async function describeMissing(
     return variable === undefined ? optionName(name) : `${optionName(name)} (or ${variable})`;
   });
   const list = names.join(", ");
+  const instead = replacementsOf(missing, options);
   const mayBeLocal = missing.includes("chainId") && isLocalChain(url ?? "", 31337);
   const why = missing.includes("maxFee") ? `${WHY_MAX_FEE}${mayBeLocal ? LOCAL_NEEDS_NONE : ""}` : "";
   if (!missing.includes("rpc") && !missing.includes("serviceUrl")) {
     const place = isOtherChain && missing.some((name) => !options[name]?.required) ? chainOf(given) : "";
-    return `The command needs these values${place}: ${list}.${why}`;
+    return `The command needs these values${place}: ${list}.${instead}${why}`;
   }
-  return `No local stack is running here. Start one with 'npx hardhat keyroot stack', or set ${list}.${why}`;
+  return `No local stack is running here. Start one with 'npx hardhat keyroot stack', or set ${list}.${instead}${why}`;
+}
+
+/** Describes the options that can be used instead of missing ones: those that only exclude missing options. */
+function replacementsOf(missing: readonly string[], options: Definition["options"]): string {
+  return Object.entries(options)
+    .filter(([, { excludes = [] }]) => excludes.length > 0 && excludes.every((name) => missing.includes(name)))
+    .map(
+      ([name, { excludes = [] }]) =>
+        ` Instead of ${excludes.map(optionName).join(" and ")}, you can set ${optionName(name)}.`,
+    )
+    .join("");
 }
 
 /** Returns the options that the local stack or a Hardhat network provides. A local chain needs no `--max-fee`. */

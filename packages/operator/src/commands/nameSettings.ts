@@ -1,4 +1,5 @@
 import { TransportError } from "keyroot/internal/errors";
+import { CONNECTION_REMEDY } from "../rpc/requestAnswers.ts";
 import { type Definition, optionName } from "./defineCommand.ts";
 import { rawName, type RawArguments } from "./parseArguments.ts";
 
@@ -29,7 +30,8 @@ export function nameSettings(
     hostsOf(value).some((host) => words.includes(host)) ? [name] : [],
   );
   if (names.length === 0) return error;
-  const text = `${error.message} Check the URL in ${names.join(" and ")}, and check that a server responds there.`;
+  const problem = error.message.replace(` ${CONNECTION_REMEDY}`, "");
+  const text = `${problem} Check the URL in ${names.join(" and ")}, and check that a server responds there.`;
   return new TransportError(error.code as "UNREACHABLE" | "TIMEOUT", text, {
     ...{ cause: error, expected: error.expected, actual: error.actual },
   });

@@ -5,6 +5,7 @@ import { chainOptions, type Command, type Definition, keyType, type Parsed } fro
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import type { Host } from "./host.ts";
 import { printFailure, printOutcome, watchOutput } from "./output.ts";
+import { explainMissingPackage } from "./missingPackage.ts";
 import { nameSettings } from "./nameSettings.ts";
 import { describeMissing } from "./missingOptions.ts";
 import { findStack } from "./stackFile.ts";
@@ -23,10 +24,11 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
     const args = await checkedArguments(command, raw, host);
     const outcome = await command.run(args as never, host);
     if (outcome !== undefined) printOutcome(outcome, json);
-  } catch (error) {
+  } catch (cause) {
+    const error = nameSettings(explainMissingPackage(cause), command, raw, host.environment);
     // If a step after an alarm fails, keep the exit code for false data.
     if (process.exitCode !== EXIT.false) process.exitCode = exitCodeOf(error);
-    printFailure(nameSettings(error, command, raw, host.environment), { json, showStackTraces: host.showStackTraces });
+    printFailure(error, { json, showStackTraces: host.showStackTraces });
   }
 }
 

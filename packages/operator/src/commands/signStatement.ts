@@ -1,10 +1,11 @@
 import type { Statement } from "keyroot/auditors";
+import type { BlockHeader } from "keyroot/internal/ethereum";
 import type { RpcCall } from "keyroot/internal/transport";
 import type { BlockSource } from "keyroot/internal/verifier";
 import type { AuditReport } from "../audit/audit.ts";
 import type { AuditorSigner } from "../audit/statements/auditorKeyFile.ts";
 import type { StatementFolder } from "../audit/statements/statementFolder.ts";
-import { argumentInvalid } from "../errors.ts";
+import { argumentInvalid, VerificationError } from "../errors.ts";
 import { plural } from "../plural.ts";
 import { command, integer, json, text } from "./defineCommand.ts";
 import type { Outcome } from "./host.ts";
@@ -48,6 +49,7 @@ export const signStatement = command(
     const { endpointsOf } = await import("./trust.ts");
     let source: string | undefined;
     let signer: AuditorSigner | undefined;
+    let number: number | undefined;
     const { report, place } = await auditRegistry({ ...args, defaultBlock: "finalized" }, host, {
       // A signed audit has its own state. With a shared state, it could use data from an audit that trusted a single
       // endpoint.
@@ -57,8 +59,12 @@ export const signStatement = command(
         source = describeSigned(chain.source, endpointsOf(args.rpc).length);
         signer = await openAuditorKeyFile(args.key, host.environment);
         const found = await chain.findBlock();
-        return { ...found, blockHash: await findAncestor(chain.call, found.blockHash, args.interval) };
+        const block = await findAncestor(chain.call, found.blockHash, args.interval);
+        ({ number } = block);
+        return { ...found, blockHash: block.hash };
       },
+    }).catch((error: unknown) => {
+      throw nameBlock(error, number, args.interval);
     });
     const signed =
       verdictOf(report) === "incomplete" || source === undefined || signer === undefined
@@ -73,15 +79,22 @@ export const signStatement = command(
 );
 
 /**
- * Returns the hash of the newest block, up to the given block, whose number is a multiple of the interval. It reads one
- * parent after the other.
+ * Returns the newest block, up to the given block, whose number is a multiple of the interval. It reads one parent after
+ * the other.
  */
-async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<string> {
+async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<BlockHeader> {
   const { fetchBlockByHash } = await import("keyroot/internal/ethereum");
   let block = await fetchBlockByHash(call, hash);
   const number = block.number - (block.number % interval);
   while (block.number > number) block = await fetchBlockByHash(call, block.parentHash);
-  return block.hash;
+  return block;
+}
+
+/** Names the audited block in the error for a missing contract, which may be newer than this block. */
+function nameBlock(error: unknown, number: number | undefined, interval: number): unknown {
+  if (!(error instanceof VerificationError && error.code === "NO_CONTRACT") || number === undefined) return error;
+  const message = `The address has no registry in block ${number}, the newest finalized block whose number is a multiple of --interval ${interval}. If the registry is newer than this block, wait until block ${number + interval} is final, or set a smaller --interval, which all auditors must share. Otherwise, check --contract.`;
+  return new VerificationError("root", "NO_CONTRACT", message, { actual: error.actual, cause: error });
 }
 
 /** Describes the source of the block in a statement's description. @throws ArgumentError ARGUMENT_INVALID */

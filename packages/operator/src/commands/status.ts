@@ -36,7 +36,7 @@ export const status = command(
     const { ChainAndFiles } = await import("./chainAndFiles.ts");
     const { endpointsOf, openTrustedChain } = await import("./trust.ts");
     const { findUnfinishedPlan } = await import("./unfinishedPlan.ts");
-    using chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host, {
+    using chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc) }, host, {
       retry: QUICK_RETRY,
     });
     const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);

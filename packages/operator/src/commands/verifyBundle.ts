@@ -6,7 +6,7 @@ import { type ProvenBlock, verifyBlockProof } from "keyroot/light-client";
 import type { Evidence } from "keyroot/internal/verifier";
 import { ANY_KEY, type KeyTypeName } from "keyroot/internal/identity";
 import { loadKeyType } from "keyroot/internal/keyTypes";
-import { parseBundle, verifyBundle } from "keyroot/bundle";
+import { type Bundle, parseBundle, verifyBundle } from "keyroot/bundle";
 import { type AccountArguments, readAccountOptions } from "./accountOptions.ts";
 import { readStackFile } from "./stackFile.ts";
 import type { Host, Outcome } from "./host.ts";
@@ -45,7 +45,7 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
   const chainId = trusted.chainId ?? bundle.chainId;
   const expectedPublicKey = args.expectedPublicKey ?? ANY_KEY;
   const proven = await provenBlockOf(args, chainId);
-  const trust = proven === undefined ? await offlineTrustOf(args) : pinnedBlock(proven.blockHash);
+  const trust = proven === undefined ? await offlineTrustOf(args, bundle) : pinnedBlock(proven.blockHash);
   const place = { userID, chainId, contract: trusted.contract, codeHash, keyType };
   const query = { ...place, expectedPublicKey, trust, ...choice };
   const verified = await verifyBundle(bundle, query);
@@ -83,10 +83,17 @@ async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock |
   return verifyBlockProof(await readInput(args.blockProof), { chainId, checkpoint: checkpointOf(args) });
 }
 
-/** Returns the choice of `--trust` for a bundle. Its auditors need no folders. */
-async function offlineTrustOf(args: Args): Promise<Trust> {
-  if (args.trust !== "auditors") return trustOf(args);
-  return auditors(await auditorsOf(args, false));
+/**
+ * Returns the choice of `--trust` for a bundle. Its auditors need no folders.
+ * @throws ArgumentError ARGUMENT_INVALID if the choice needs a network, and as `trustOf`
+ */
+async function offlineTrustOf(args: Args, { header }: Bundle): Promise<Trust> {
+  if (args.trust === "auditors") return auditors(await auditorsOf(args, false));
+  const trust = await trustOf(args);
+  if (trust.name === "pinned-block") return trust;
+  throw argumentInvalid(
+    `A bundle is verified without a network, which --trust ${args.trust} would need. Get the hash of block ${Number(header["number"])} from a source that the bundle's sender does not control, and set --trust pinned-block:HASH. With a block proof or a signed statement, you can set --trust light-client or --trust auditors instead.`,
+  );
 }
 
 /**

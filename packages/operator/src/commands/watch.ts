@@ -83,7 +83,7 @@ export const watch = command(
     const users = await usersOf(args);
     const webhook = await webhookOf(args);
     const unavailableAfterMs = 1000 * args.unavailableAfter;
-    using chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc)[0] }, host);
+    using chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpointsOf(args.rpc) }, host);
     const files = filesOf(args, chainAndFiles);
     const { source, call, findBlock } = await openTrustedChain(args, chainAndFiles);
     if (source.name === "pinned-block")

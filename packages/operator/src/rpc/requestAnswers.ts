@@ -1,5 +1,7 @@
 import type { NodeAnswer } from "./nodeAnswer.ts";
 
+/** The remedy if an endpoint does not respond. A command that knows the option with the endpoint's URL names it instead. */
+export const CONNECTION_REMEDY = "Check the endpoint's URL and the network, or use another endpoint.";
 const GATEWAY_REMEDY =
   "The endpoint or a proxy in front of it is overloaded or unavailable. Try again later, or use another endpoint.";
 const RATE_REMEDY =
@@ -11,7 +13,7 @@ export const REQUEST_ANSWERS: readonly NodeAnswer[] = [
   {
     reaction: "repeat",
     error: ["UNREACHABLE", "TIMEOUT"],
-    remedy: "Check the endpoint's URL and the network, or use another endpoint.",
+    remedy: CONNECTION_REMEDY,
     source: "Node's fetch: ECONNRESET, ECONNREFUSED, UND_ERR_SOCKET, and time limits.",
   },
   {

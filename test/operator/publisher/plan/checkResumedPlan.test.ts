@@ -43,6 +43,16 @@ describe("a resumed plan", () => {
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
   });
 
+  it("is rejected with advice that also publishes the records if the plan has added a root", async () => {
+    await publishAll([other]);
+    await plant([{ ...attacker, userID: mine.userID }]);
+    const error = (await failure(publishAll([mine, other]))) as Error;
+    expect(error.message).to.match(/If the records are right, wait until no transaction .* is pending, or cancel it/);
+    await rm(plan(), { recursive: true });
+    const { published, alreadyPublished } = await publishAll([mine, other]);
+    expect([published.length, alreadyPublished]).to.deep.equal([1, 1]);
+  });
+
   it("may contain users who have no record", async () => {
     const root = await plant([mine, attacker]);
     const { published } = await publishAll([mine, other]);

@@ -88,6 +88,21 @@ describe("readRecords", () => {
       expect((await read("users.jsonl", lines.join("\n"))).records).to.deep.equal(byUser([one, three]));
     });
 
+    it("reports CSV in a file with another name once", async () => {
+      const rows = [HEADER, csvRow(one), csvRow(two)];
+      for (const lines of [rows, rows.slice(1), rows.map((row) => row.replaceAll(",", "\t")), ["", '"a";"b"', "c;d"]]) {
+        const { records, bad } = await read("users.txt", lines.join("\n"));
+        expect(records).to.be.empty;
+        expect(bad.map(({ code }) => code)).to.deep.equal(["RECORD_INVALID"]);
+        expect(bad[0]?.message).to.contain("whose name ends in .csv");
+      }
+      const mixed = ["nonsense", serializeKeyRecord(one), csvRow(two)];
+      expect(await badOf("users.txt", mixed.join("\n"))).to.deep.equal([
+        "1: JSON_FORBIDDEN_TOKEN",
+        "3: JSON_FORBIDDEN_TOKEN",
+      ]);
+    });
+
     it("reports every record after a user's first record", async () => {
       const again = [one, two, one, { ...two, pubKey: one.pubKey, keyID: one.keyID }];
       const { records, bad } = await read("users.jsonl", jsonl(again));

@@ -69,12 +69,16 @@ export function checkKeyType(keyType: KeyType): KeyType {
   throw invalidArgument("The keyType option", 'a key type of "keyroot/key-types", such as x25519', keyType);
 }
 
-/** Makes the error for a key that fails a check of its type. */
+/** Makes the error for a key that fails a check of its type. It may be a key of another type with the same length. */
 export function invalidKey(
   code: "PUBLIC_KEY_FORMAT" | "PUBLIC_KEY_NOT_ON_CURVE" | "PUBLIC_KEY_SMALL_ORDER" | "PUBLIC_KEY_NOT_PRIME_ORDER",
   problem: string,
   publicKey: Uint8Array,
 ): ArgumentError {
   const actual = bytesToBase64(publicKey);
-  return new ArgumentError(code, `The public key ${actual} ${problem}.`, { actual });
+  const titles = titlesOf(publicKey.length);
+  const hint = titles?.includes(" or ")
+    ? ` It has the length of ${titles} keys, so check the registry's key type.`
+    : "";
+  return new ArgumentError(code, `The public key ${actual} ${problem}.${hint}`, { actual });
 }

@@ -73,7 +73,7 @@ function blockOf(statement: FoundStatement, calls: BlockRequest["calls"]): Found
 
 function unanchored(): VerificationError {
   const message =
-    "The bundle is unanchored, because it has no auditors' statement. Get a bundle with a statement, or trust the block's hash with pinnedBlock.";
+    "The bundle is unanchored, because it has no auditors' statement. Get a bundle with a statement, or trust the hash of its block (pinned block).";
   return new VerificationError("anchor", "UNANCHORED", message);
 }
 

@@ -138,8 +138,9 @@ function planMismatch({ userID, root, publishedKeyID, keyID }: KeyDifference): A
   const message =
     `The plan and the records have different keys for the user ${userID}. The key id is ${publishedKeyID} in the plan's file ` +
     `${root}.json, and ${keyID} in the records. Nothing was sent. A published key cannot be changed, so first find ` +
-    "the right key. If the plan is right, correct the records. If the records are right and the plan has sent no " +
-    "transaction, delete the plan's folder and publish again.";
+    "the right key. If the plan is right, correct the records. If the records are right, wait until no transaction of the " +
+    "registry's owner is pending, or cancel it by sending another transaction with its nonce, because it could still " +
+    "publish the plan's key. Then delete the plan's folder and publish again, which skips users who have a root.";
   return new ArgumentError("PLAN_MISMATCH", message, { expected: keyID, actual: publishedKeyID });
 }
 

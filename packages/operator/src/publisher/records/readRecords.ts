@@ -1,4 +1,5 @@
 import { KeyrootError } from "keyroot/internal/errors";
+import { describeValue } from "keyroot/internal/input";
 import { checkKeyRecord, curve41417, type KeyRecord, type KeyType, parseKeyRecord } from "keyroot/internal/identity";
 import { ArgumentError } from "../../errors.ts";
 import { type IdColumn, parseCsvHeader, USER_ID_COLUMN } from "./csvRecords.ts";
@@ -53,19 +54,19 @@ export async function readRecords(
   idColumn?: IdColumn,
 ): Promise<RecordsRead> {
   const isCsv = idColumn !== undefined || (typeof source === "string" && source.toLowerCase().endsWith(".csv"));
-  let parse: ((text: string) => KeyRecord) | undefined = isCsv
-    ? undefined
-    : (text: string) => parseKeyRecord(text, keyType);
+  let parse: ((text: string) => KeyRecord) | undefined;
   const lineField = isCsv ? undefined : LINE_FIELD;
   const records = RecordTable.empty(keyType);
   const bad: BadRow[] = [];
   let ignoredColumns: readonly string[] = [];
   const read = (text: string, line: number): void => {
+    const isEmpty = text.trim() === "";
+    if (!isCsv && !isEmpty) parse ??= parserOfJsonLines(text, keyType);
     if (text.length > MAX_LINE_LENGTH) {
       const message = `The line has more than ${MAX_LINE_LENGTH} characters.`;
       throw new ArgumentError("RECORD_INVALID", message, { expected: MAX_LINE_LENGTH });
     }
-    if (text.trim() === "") return;
+    if (isEmpty) return;
     if (parse === undefined) {
       ({ parse, ignoredColumns } = parseCsvHeader(text, keyType, idColumn ?? USER_ID_COLUMN));
       return;
@@ -84,7 +85,7 @@ export async function readRecords(
           read(text, line);
         } catch (error) {
           bad.push(badRow(line, error));
-          // Without a valid header, no row can be parsed.
+          // Without a valid first line, no row can be parsed.
           if (parse === undefined) return { records, bad, ignoredColumns };
         }
       }
@@ -102,6 +103,16 @@ export async function readRecords(
     });
   }
   return { records, bad: bad.sort((a, b) => a.line - b.line), ignoredColumns };
+}
+
+/**
+ * Returns the parser for a file whose first line is the given one.
+ * @throws ArgumentError RECORD_INVALID if this line is CSV
+ */
+function parserOfJsonLines(first: string, keyType: KeyType): (text: string) => KeyRecord {
+  if (!/^[^{[]+[,;\t]/.test(first.trim())) return (text) => parseKeyRecord(text, keyType);
+  const message = `The line ${describeValue(first)} looks like CSV, but CSV is read only from a file whose name ends in .csv. Rename the file, or write each record as a line of JSON.`;
+  throw new ArgumentError("RECORD_INVALID", message, { expected: "JSON", actual: first });
 }
 
 function badRow(line: number, error: unknown): BadRow {

@@ -7,14 +7,14 @@ import { isAdministrator, type Me, type SystemStatus } from "../shared/api.ts";
 import { Unloaded } from "../shared/cards.tsx";
 import { useLoaded } from "../shared/useCall.ts";
 import { ToDo } from "./numbers.tsx";
-import { costOf, PublisherCard } from "./publisherCard.tsx";
+import { PublisherCard } from "./publisherCard.tsx";
 
 type Publishing = NonNullable<SystemStatus["publishing"]>;
 
 /** Time in ms without a report after which the publisher is probably not running. */
 const SILENT_MS = 120_000;
-/** Number of publications for which the balance must be enough. */
-const LOW_BALANCE = 10;
+/** The amount of gas for which the owner's balance must be enough, as in the alert `KeyrootOwnerBalance`. */
+const LOW_BALANCE_GAS = 240_000_000;
 
 /** The operator's start page: tasks, publishing, and the state of the chain, the file stores and the databases. */
 export function OperatorOverviewPage({ me }: { me: Me }) {
@@ -82,14 +82,23 @@ function toDo({ databases, publishing }: SystemStatus): { text: string }[] {
   ];
   const failed = parts.filter(({ error }) => error !== null);
   const differing = publishing?.differences.length ?? 0;
-  const left = publishing && costOf(publishing)?.left;
+  const gas = publishing?.chain.state ? affordableGas(publishing.chain.state) : Infinity;
   return [
     ...failed.map(({ name, error }) => ({ text: `${name} fails: ${error ?? ""}.` })),
     ...(differing === 0 ? [] : [{ text: `The last check did not confirm ${plural(differing, "published root")}.` }]),
-    ...(left === undefined || left === null || left >= LOW_BALANCE
+    ...(gas >= LOW_BALANCE_GAS
       ? []
-      : [{ text: `The owner’s balance is enough for about ${plural(left, "publication")}. Send ether to the owner.` }]),
+      : [
+          {
+            text: `The owner’s balance is enough for ${formatCount(gas)} gas, less than ${formatCount(LOW_BALANCE_GAS)}. Send ether to the owner.`,
+          },
+        ]),
   ];
+}
+
+/** Returns how much gas the owner's balance buys at the current price. */
+function affordableGas({ balance, fee }: { balance: string; fee: string }): number {
+  return BigInt(fee) === 0n ? Infinity : Number(BigInt(balance) / BigInt(fee));
 }
 
 function CheckRow({ name, detail, error }: { name: string; detail?: string; error: string | null }) {

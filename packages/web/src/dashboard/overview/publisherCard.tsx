@@ -20,7 +20,7 @@ const FULL_FILE = 64;
  * @returns the gas, the cost in wei, and the number of such publications that the balance allows. Undefined if the
  *   state of the chain is not known
  */
-export function costOf({ publishable, chain: { state } }: Publishing) {
+function costOf({ publishable, chain: { state } }: Publishing) {
   if (state === null) return undefined;
   const gas = BigInt(publishable === 0 ? FULL_FILE : publishable) * GAS_PER_USER;
   const cost = gas * BigInt(state.fee);
