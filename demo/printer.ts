@@ -28,7 +28,7 @@ export function printer(print: (text: string) => void): DemoListener {
     },
     verified: (count) => {
       print(
-        heading(5, "A contact's app, a separate process, verifies each key against the chain. It trusts no server."),
+        heading(5, "A contact's app, in separate processes, verifies each key against the chain. It trusts no server."),
       );
       print(`     ${style("success", "verified")} ${count} of ${count}`);
       print(

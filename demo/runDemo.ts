@@ -56,10 +56,12 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   listener.published?.(published);
 
   const records = await fetchKeys(provisioned, signal);
-  for (const record of records) {
-    const response = await app.verify({ userID: record.userID, expectedPublicKey: record.pubKey });
+  const responses = await Promise.all(
+    records.map(({ userID, pubKey }) => app.verify({ userID, expectedPublicKey: pubKey })),
+  );
+  for (const [i, response] of responses.entries()) {
     if ("code" in response)
-      throw new DemoError(`The app rejected the key of ${record.userID}. ${response.code}: ${response.message}`);
+      throw new DemoError(`The app rejected the key of ${records[i]?.userID}. ${response.code}: ${response.message}`);
   }
   listener.verified?.(records.length);
 

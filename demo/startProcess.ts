@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 /** A script in a separate process that responds to each line of standard input with one line of output. */
 export interface LineProcess extends AsyncDisposable {
-  /** Writes a line and returns the response line. Only one request may be open at a time. */
+  /** Writes a line and returns the response line. The responses to open requests come in the order of the requests. */
   request(line: string): Promise<string>;
 }
 

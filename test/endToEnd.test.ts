@@ -2,8 +2,11 @@ import { expect } from "chai";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import hre from "hardhat";
+import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
 import { createVerifier, oneEndpoint } from "keyroot";
 import { type KeyRecord, serializeKeyRecord } from "keyroot/internal/identity";
+import { RPC_LIMITS, rpcCaller } from "keyroot/internal/transport";
+import { lightClient } from "keyroot/light-client";
 import { type FileHost, startFileHost } from "../packages/service/src/stack/fileHost.ts";
 import { type LocalChain, startLocalChain } from "../packages/service/src/stack/localChain.ts";
 import { npxHardhat, optionsOf } from "./support/processes/commandLine.ts";
@@ -64,5 +67,19 @@ describe("end to end on one local chain", () => {
     expect(await failure(verify(alice.userID, bob.pubKey))).to.include({ code: "KEY_MISMATCH" });
     const audited = await task("audit", { contract, files, state: join(folder.path, "audit.sqlite") });
     expect(audited).to.include({ passed: true, userCount: records.length });
+  });
+
+  it("verifies keys right after many publications in a few seconds", async () => {
+    const many = sampleRecords(200);
+    const { rpcUrl: rpc, chainId, connection } = chain;
+    const registry = await Registry.connect(rpcCaller(rpc, RPC_LIMITS), contract);
+    // One block per user
+    const options = { chainId, limits: "local", registry, usersPerFile: 1 } as const;
+    await publish(many, { ...options, store: new FolderStore(files) });
+    const trust = lightClient(await connection.keyroot.simulateBeacon());
+    const verifier = createVerifier({ rpc, chainId, contract, merkleUrl: host.url, trust });
+    const { userID, pubKey: expectedPublicKey } = many.at(-1) ?? never();
+    const { publicKey } = await verifier.verify(userID, { expectedPublicKey });
+    expect(Buffer.from(publicKey).toString("base64")).to.equal(expectedPublicKey);
   });
 });

@@ -24,6 +24,13 @@ describe("the local chain", () => {
       expect(await rpc(rpcUrl, "eth_blockNumber")).to.equal("0x2");
     });
 
+    it("mines blocks that are not in the future, however many it mines in a second", async () => {
+      const { rpcUrl } = await start();
+      for (let block = 0; block < 100; block++) await rpc(rpcUrl, "evm_mine");
+      const { timestamp } = (await rpc(rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { timestamp: string };
+      expect(Number(timestamp) * 1000).to.be.at.most(Date.now());
+    });
+
     it("accepts a request of several megabytes", async () => {
       const { rpcUrl } = await start();
       const data = `0x${"ab".repeat(2 ** 21)}`;

@@ -9,6 +9,11 @@ import { checkOptions, listen } from "@keyroot/operator/shared";
 
 /** The simulated network of Hardhat's `node` command. */
 const NETWORK = "node";
+/**
+ * Blocks of the same second get the same time. Otherwise, each block would be dated at least one second after the block
+ * before it. After many quick transactions, the newest block would then be in the future, and verifiers would reject it.
+ */
+const NETWORK_SETTINGS = { allowBlocksWithSameTimestamp: true };
 
 /** A simulated chain in memory, with JSON-RPC over HTTP and WebSocket, which stops when the process ends. */
 export interface LocalChain {
@@ -70,7 +75,9 @@ async function createChain(
   };
   hre.hooks.registerHandlers("network", hooks);
   try {
-    const server = await ours.run(true, () => hre.network.createServer({ network: NETWORK }, "127.0.0.1", 0));
+    const server = await ours.run(true, () =>
+      hre.network.createServer({ network: NETWORK, override: NETWORK_SETTINGS }, "127.0.0.1", 0),
+    );
     return { server, connection: captured as NetworkConnection };
   } finally {
     hre.hooks.unregisterHandlers("network", hooks);

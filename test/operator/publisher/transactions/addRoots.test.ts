@@ -225,10 +225,8 @@ describeOnBoth("addRoots", (startChain) => {
         offers.push(BigInt((params[0] as { maxFeePerGas: string }).maxFeePerGas));
         return forward();
       });
-      const some = batches(1);
-      const running = run(some, { via, options: { maxFeePerGas, stuckAfterMs: 30 } });
-      setTimeout(() => void fresh.call("evm_mine", []), 300);
-      await running;
+      closing(mineEvery(300));
+      await run(batches(1), { via, options: { maxFeePerGas, stuckAfterMs: 30 } });
       expect(offers.every((wei) => wei <= maxFeePerGas)).to.be.true;
     });
     const priceNow = async () => {
