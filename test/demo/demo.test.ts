@@ -91,7 +91,7 @@ describe("the demo", () => {
     });
 
     // Each of these runs the whole demo. One type of keys signs, and the other does not.
-    for (const keyType of everything ? ALL_TYPES : testAll ? (["x25519", "p256"] as const) : []) {
+    for (const keyType of everything ? ALL_TYPES : testAll ? (["x25519"] as const) : []) {
       it(`rejects every attack on a registry of ${keyType} keys`, async () => {
         await using other = new AsyncDisposableStack();
         const stack = other.adopt(await startStack(hre, { ports: stackPorts(0), keyType }), (it) => it.close());
