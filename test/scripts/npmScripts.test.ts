@@ -32,7 +32,7 @@ describe("npm scripts", () => {
   it("call programs that exist", () => {
     for (const name of NAMES)
       for (const command of (scripts[name] ?? "").split(" && ")) {
-        const [program = "", ...args] = command.replace(/^(?:exec |\w+=\S+ )/, "").split(" ");
+        const [program = "", ...args] = command.replace(/^(?:\w+=\S+ )*(?:exec )?/, "").split(" ");
         const path = program === "node" ? (args[0] ?? "") : `node_modules/.bin/${program}`;
         if (program !== "npm") expect(existsSync(join(ROOT, path)), path).to.equal(true);
         else expect(scripts, name).to.have.property(args.at(-1) ?? "");
