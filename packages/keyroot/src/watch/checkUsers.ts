@@ -27,12 +27,21 @@ interface CheckOptions {
   /** The list to which the errors of requests are added. */
   errors: unknown[];
   /** Reads the users' answers instead, in a registry with accounts. @returns the users with answers */
-  readAccounts?: ((users: readonly UserToCheck[], servers: VerifierServers) => Promise<UserToCheck[]>) | undefined;
+  readAccounts?: ((users: readonly UserToCheck[], forEach: StepRunner) => Promise<UserToCheck[]>) | undefined;
 }
 
 /**
+ * Runs a step of a round: calls `read` for all items at the same time, within the time limit of a verification. An item
+ * that fails, or that is not read in time, does not affect the others.
+ */
+export type StepRunner = <T>(
+  items: readonly T[],
+  read: (item: T, servers: VerifierServers) => Promise<void>,
+) => Promise<void>;
+
+/**
  * Reads the users' roots at a finalized block, then the files that are due, and updates the users' states. Each of
- * these two steps has its own time limit. If data is unavailable, the states stay as they are, except that a root whose
+ * these steps has its own time limit. If data is unavailable, the states stay as they are, except that a root whose
  * file was not read is recorded as an outage, for whatever reason.
  *
  * A contact's file is read once for each root, because the file of a root never changes. After that, the file host is
@@ -44,7 +53,7 @@ export async function checkUsers(
   users: readonly UserToCheck[],
   { own, round, time, recheckMs, signal, errors, readAccounts }: CheckOptions,
 ): Promise<number> {
-  const attempt = async (work: () => Promise<void>, failed?: (code: string) => void) => {
+  const attempt = async (work: () => Promise<unknown>, failed?: (code: string) => void) => {
     try {
       await work();
     } catch (error) {
@@ -55,19 +64,20 @@ export async function checkUsers(
       failed?.(error.code);
     }
   };
-  const answered: UserToCheck[] = [];
-  const readRoots = async (servers: VerifierServers) => {
-    const readAnswer = async ([userID, user]: UserToCheck) => {
-      const query = { ...config.registry, userID };
-      const { answers, evidence } = await readRoot(query, { ...config.source, tag: "finalized" }, servers, config.now);
-      applyAnswer(user, verifyAnswers(query, answers), evidence, time);
-      answered.push([userID, user]);
-    };
-    if (readAccounts) answered.push(...(await readAccounts(users, servers)));
-    else await Promise.all(users.map((user) => attempt(() => readAnswer(user))));
-  };
   const connect: typeof rpcCaller = (rpc, options) => shareEqualCalls(rpcCaller(rpc, options));
-  await attempt(() => withServers(config.servers, readRoots, { signal, connect }));
+  const runStep = (work: (servers: VerifierServers) => Promise<unknown>) =>
+    attempt(() => withServers(config.servers, work, { signal, connect }));
+  const forEach: StepRunner = (items, read) =>
+    runStep((servers) => Promise.all(items.map((item) => attempt(() => read(item, servers)))));
+  const answered: UserToCheck[] = [];
+  const readAnswer = async ([userID, user]: UserToCheck, servers: VerifierServers) => {
+    const query = { ...config.registry, userID };
+    const { answers, evidence } = await readRoot(query, { ...config.source, tag: "finalized" }, servers, config.now);
+    applyAnswer(user, verifyAnswers(query, answers), evidence, time);
+    answered.push([userID, user]);
+  };
+  if (readAccounts) answered.push(...(await readAccounts(users, forEach)));
+  else await forEach(users, readAnswer);
 
   const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
   const files = groupBy(sortByTurn(due, "fileTurn"), ([, { root = "" }]) => root);
@@ -95,7 +105,7 @@ export async function checkUsers(
       });
     }
   };
-  await attempt(() => withServers(config.servers, readFiles, { signal }));
+  await runStep(readFiles);
   return answered.length;
 }
 

@@ -1,7 +1,7 @@
 import { loadModule } from "../engine/loadModule.ts";
 import { bytesToBase64 } from "../bytes/base64.ts";
-import { withResolvers } from "../engine/language.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
+import { EnvironmentError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import {
   checkNames,
@@ -18,10 +18,10 @@ import { checkStore, type Store } from "../store/store.ts";
 import { withTimeout } from "../transport/timeout.ts";
 import type { Contact } from "../verifier/contacts.ts";
 import { checkAccountOption, type KeyOptions, parseKeyQuery } from "../verifier/options.ts";
-import { checkContract, type VerifierServers } from "../verifier/servers.ts";
+import { checkContract } from "../verifier/servers.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm } from "./alarm.ts";
-import { checkUsers } from "./checkUsers.ts";
+import { checkUsers, type StepRunner } from "./checkUsers.ts";
 import type { BundleMaker } from "./makeAlarm.ts";
 import { raiseAlarms } from "./raiseAlarms.ts";
 import { conditionsOf, newConditions, noteReported } from "./alarmConditions.ts";
@@ -119,7 +119,8 @@ const STORE_TIMES = 3;
 /**
  * Watches the user's own key and the contacts' keys until `signal` aborts.
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
- * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED in a web page without Web Locks
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED in a web page without Web Locks, or if the store needs a feature that
+ * the platform lacks
  */
 export async function watch(config: VerifierConfig, options: WatchKeysOptions): Promise<Watch> {
   await checkContract(config.registry.contract);
@@ -199,12 +200,14 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     if (state.round % 2) ownUser[1].fileTurn = 0;
     const chosen = [ownUser].filter(isOld).concat(chooseContacts(state.round, due));
     const keys = new Map(list).set(userID, own);
-    const accountStore = openStore();
+    let accountStore = openStore();
+    const openAccountStore = () => (accountStore = openStore());
+    const { round } = state;
     const readAccounts =
       accounts &&
-      ((users: readonly UserToCheck[], servers: VerifierServers) =>
-        accounts.readAccounts(config, users, { servers, store: accountStore, keys, time, errors }));
-    const reading = { own: userID, round: state.round, time, recheckMs, signal, errors, readAccounts };
+      ((users: readonly UserToCheck[], forEach: StepRunner) =>
+        accounts.readAccounts(config, users, { forEach, openStore: openAccountStore, keys, round, time }));
+    const reading = { own: userID, round, time, recheckMs, signal, errors, readAccounts };
     const answered = chosen.length > 0 ? await checkUsers(config, chosen, reading) : undefined;
     if (signal.aborted) throw signal.reason ?? new Error();
 
@@ -229,6 +232,11 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     return state.nextAt;
   };
 
+  await openStore().get(name);
+  // A feature that the platform lacks, such as IndexedDB in Node, stays missing.
+  const [{ cause } = {}] = errors as { cause?: unknown }[];
+  if (cause instanceof EnvironmentError) throw cause;
+
   let isPaused = false;
   let waking = new AbortController();
 
@@ -245,9 +253,12 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
           status = { ...status, errors: [error] };
         }
       }
-      await sleep(Math.max(nextAt - now(), 0), [signal, wake]);
+      await sleep(Math.max(nextAt - now(), 0), wake);
     }
   };
+  signal.addEventListener("abort", () => {
+    waking.abort();
+  });
   void run();
   return {
     get status() {
@@ -316,11 +327,6 @@ function statusOf({ users }: WatchState, own: UserID, errors: readonly unknown[]
 }
 
 /** Waits until a time has passed or a signal aborts. */
-async function sleep(ms: number, signals: readonly AbortSignal[]): Promise<void> {
-  const { promise, resolve } = withResolvers<unknown>();
-  const timer = setTimeout(resolve, ms);
-  for (const signal of signals) signal.addEventListener("abort", resolve);
-  if (!signals.some(({ aborted }) => aborted)) await promise;
-  clearTimeout(timer);
-  for (const signal of signals) signal.removeEventListener("abort", resolve);
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await withTimeout("The pause", ms, signal, () => new Promise(() => undefined)).catch(() => undefined);
 }

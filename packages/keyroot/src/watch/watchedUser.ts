@@ -24,6 +24,8 @@ export interface WatchedUserState extends Partial<Published> {
   turn?: number;
   /** The round since which the user's file waits to be the first that a round reads. */
   fileTurn?: number;
+  /** The round since which the user's account file waits to be one of the first that a round requests. */
+  accountTurn?: number;
   /** The last round in which the user was listed. For the app's user, the last round with a list of contacts. */
   listed?: number;
   /** The last time at which the user's root could be read, in ms since 1970. */
