@@ -1,5 +1,5 @@
 import { groupBy } from "../engine/groupBy.ts";
-import { KeyrootError, VerificationError } from "../errors.ts";
+import { KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import { ANY_KEY } from "../identity/compareKey.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
@@ -10,10 +10,14 @@ import { shareEqualCalls } from "../verifier/shareEqualCalls.ts";
 import { type VerifierServers, withServers } from "../verifier/servers.ts";
 import { fetchBytes } from "../transport/fetchBytes.ts";
 import { rpcCaller } from "../transport/jsonRpc.ts";
+import { monotonicNow } from "../transport/timeout.ts";
 import { addPath } from "../transport/url.ts";
 import { parseFile, verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
 import { applyAnswer, applyFile, applyOutage, isDue, type UserToCheck } from "./watchedUser.ts";
 import { sortByTurn } from "./watchState.ts";
+
+/** The minimum time in ms for a request. With less time, the file host would be blamed for a timeout. */
+const MIN_REQUEST_MS = 10;
 
 interface CheckOptions {
   /** The app's own user, whose file is always read whole. */
@@ -85,10 +89,12 @@ export async function checkUsers(
   const [first = []] = files.values();
   for (const [, user] of first) user.fileTurn = round + 1;
   // An outage ends when the file is read.
-  for (const [, user] of due) applyOutage(user, "TIMEOUT", time);
+  for (const [, user] of due) applyOutage(user, "NO_TIME_LEFT", time);
   const readFiles = async (servers: VerifierServers) => {
     // This background task reads files one at a time to save memory.
     for (const [root, readers] of files) {
+      if (monotonicNow() > servers.http.deadline - MIN_REQUEST_MS)
+        throw new TransportError("TIMEOUT", "The round had no time left for all files.");
       const readFile = async () => {
         const isKnown = readers.every(([userID, user]) => userID !== own && user.publicKey);
         const file =
