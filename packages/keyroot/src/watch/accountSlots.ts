@@ -21,8 +21,8 @@ import { applyAnswer, publishedOf, type UserToCheck, type WatchedUserState } fro
 interface AccountOptions {
   forEach: StepRunner;
   /**
-   * Opens the store for the newest account files with which the watch has read a user's slots. Each step opens it again,
-   * because a file host that delays the steps before must not use up the time for reading the stored file.
+   * Opens the store for the newest account files with which the watch has read a user's slots. It is opened again for
+   * each kind of file, so that a file host that delays one kind does not use up the time for reading the stored files.
    */
   openStore: () => SafeStore;
   /** What the app has of each user. */

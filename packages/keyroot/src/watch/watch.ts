@@ -119,8 +119,8 @@ const STORE_TIMES = 3;
 /**
  * Watches the user's own key and the contacts' keys until `signal` aborts.
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
- * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED in a web page without Web Locks, or if the store needs a feature that
- * the platform lacks
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED in a web page without Web Locks, or if the platform lacks a feature
+ * that the store needs
  */
 export async function watch(config: VerifierConfig, options: WatchKeysOptions): Promise<Watch> {
   await checkContract(config.registry.contract);
