@@ -53,6 +53,7 @@ export interface Verifier {
    * Checks the user's own key and the contacts' keys in the background until `signal` aborts (docs/watching.md). The
    * checks run in only one tab at a time, read finalized blocks, and require the same evidence as the verifier.
    * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
+   * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED without Web Locks in a page, or without IndexedDB for its store
    */
   watch: (options: WatchKeysOptions) => Promise<Watch>;
 }

@@ -40,8 +40,8 @@ describe("watch with accounts", () => {
     app.abort();
   });
 
-  const start = (options: Partial<WatchKeysOptions> = {}, { limits }: Pick<TestOptions, "limits"> = {}) =>
-    verifierAt({ ...registry.optionsFor(oneEndpoint()), accounts: accounts(), now: () => time, limits }).watch({
+  const start = (options: Partial<WatchKeysOptions> = {}, network: Pick<TestOptions, "limits" | "fetch"> = {}) =>
+    verifierAt({ ...registry.optionsFor(oneEndpoint()), accounts: accounts(), now: () => time, ...network }).watch({
       ...{ userID: own.userID, publicKey: keyAt(0), account: ownFile, contacts: () => contacts, store, makeBundle },
       ...{ onAlarm: (alarm) => alarms.push(alarm), signal: app.signal, ...options },
     });
@@ -77,6 +77,94 @@ describe("watch with accounts", () => {
     expect(errors.map((error) => (error as { code: string }).code)).to.deep.equal(["STORE_UNAVAILABLE"]);
     expect([checkedAt, ...contactsCheckedAt.values()]).to.deep.equal([time, time, time, time, time]);
     expect([...store.keys()].filter((name) => name.startsWith("keyroot-watch"))).to.have.lengthOf(1);
+  });
+
+  describe("while a file host does not answer", () => {
+    /** Returns a `fetch` that never responds for some files, and the limit of each step of a round. */
+    const hanging = (isSlow: (path: string) => boolean): Pick<TestOptions, "limits" | "fetch"> => ({
+      limits: { timeoutMs: 500 },
+      fetch: (url, init) =>
+        isSlow(url as string)
+          ? new Promise((_, reject) => {
+              init?.signal?.addEventListener("abort", () => {
+                reject(new TypeError("aborted"));
+              });
+            })
+          : fetch(url, init),
+    });
+    const newContact = async (expectedPublicKey = keyAt(0)) => {
+      const contact = registry.newAccount();
+      await registry.change(contact, 0);
+      contacts.push({ userID: contact.userID, expectedPublicKey });
+      return contact;
+    };
+
+    it("checks the other users in the same round if it withholds users' account files", async () => {
+      const withheld = await Promise.all(Array.from({ length: 9 }, () => newContact()));
+      const swapped = await newContact(keyAt(1));
+      const network = hanging((url) => withheld.some(({ hex }) => url.includes(hex)));
+      const watch = await start({}, network);
+      const { errors, checkedAt, contactsCheckedAt } = await watch.check();
+      expect(codes()).to.deep.equal([["CONTACT_KEY_MISMATCH", swapped.userID]]);
+      expect([checkedAt, [...contactsCheckedAt.keys()]]).to.deep.equal([time, [swapped.userID]]);
+      expect(errors.map((error) => (error as { code: string }).code)).to.deep.equal(Array(9).fill("TIMEOUT"));
+    });
+
+    it("raises SLOT_UNAUTHORIZED for a new key whose statement it withholds, and checks the other users", async () => {
+      await registry.publish(plainSlot(own, 1), keyAt(3));
+      const swapped = await newContact(keyAt(1));
+      const watch = await start(
+        {},
+        hanging((url) => url.includes(own.hex)),
+      );
+      await watch.check();
+      expect(codes()).to.have.deep.members([
+        ["SLOT_UNAUTHORIZED", own.userID],
+        ["CONTACT_KEY_MISMATCH", swapped.userID],
+      ]);
+    });
+
+    it("checks all other users within two rounds if the browser sends six requests at a time", async () => {
+      const withheld = await Promise.all(Array.from({ length: 6 }, () => newContact()));
+      const swapped = await newContact(keyAt(1));
+      const { fetch = never(), limits } = hanging((url) => withheld.some(({ hex }) => url.includes(hex)));
+      let free = 6;
+      const waiting: (() => void)[] = [];
+      const sixAtOnce: typeof fetch = async (url, init) => {
+        if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+        else free--;
+        try {
+          return await fetch(url, init);
+        } finally {
+          const next = waiting.shift();
+          if (next) next();
+          else free++;
+        }
+      };
+      const watch = await start({}, { fetch: sixAtOnce, limits });
+      // The watch itself starts the first round.
+      await watch.check();
+      expect(codes()).to.deep.equal([["CONTACT_KEY_MISMATCH", swapped.userID]]);
+    });
+
+    it("uses a statement that it serves while it withholds the next one", async () => {
+      const contact = await newContact();
+      await (await start()).check();
+      // The second round stores the contact's account file.
+      time += HOUR;
+      await (await start()).check();
+      await registry.change(contact, 1);
+      contacts = [{ userID: contact.userID, expectedPublicKey: keyAt(1) }];
+      time += HOUR;
+      const { contactsCheckedAt } = await (
+        await start(
+          {},
+          hanging((url) => url.includes(".next")),
+        )
+      ).check();
+      expect(contactsCheckedAt.get(contact.userID)).to.equal(time);
+      expect(codes()).to.deep.equal([]);
+    });
   });
 
   describe("for the owner", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ANY_KEY, createVerifier, oneEndpoint } from "keyroot";
+import { ANY_KEY, createVerifier, oneEndpoint, type Store } from "keyroot";
 import { randomUserID } from "keyroot/records";
 import { generateKeyPair } from "keyroot/internal/identity";
 import { indexedDbStore } from "keyroot/store/indexeddb";
@@ -39,15 +39,24 @@ describe("platform without a required feature", () => {
     });
   });
 
+  const watchWith = (store: Store) =>
+    verifier.watch({
+      ...{ userID, publicKey: new Uint8Array(105), store },
+      ...{ makeBundle: () => Promise.reject(new Error("unused")), onAlarm: () => undefined },
+    });
+
   it("causes an error for a watch without Web Locks", async () => {
     await withoutGlobals({ document: {}, navigator: {} }, async () => {
-      const error = await failure(
-        verifier.watch({
-          ...{ userID, publicKey: new Uint8Array(105), store: new Map<string, string>() },
-          ...{ makeBundle: () => Promise.reject(new Error("unused")), onAlarm: () => undefined },
-        }),
-      );
+      const error = await failure(watchWith(new Map<string, string>()));
       expect(error).to.include({ code: "ENVIRONMENT_UNSUPPORTED", expected: "navigator.locks" });
+    });
+  });
+
+  it("causes an error for a watch whose store needs IndexedDB", async () => {
+    await withoutGlobals({ indexedDB: undefined }, async () => {
+      const error = await failure(watchWith(indexedDbStore()));
+      expect(error).to.include({ code: "ENVIRONMENT_UNSUPPORTED", expected: "indexedDB" });
+      expect(error).to.have.property("message").that.includes("use another store");
     });
   });
 });

@@ -63,6 +63,13 @@ describe("a round of a watch", () => {
       return new Response("[]");
     };
   };
+  /** Returns the response of a host that does not respond. */
+  const never = (init: RequestInit | undefined) =>
+    new Promise<Response>((_, reject) => {
+      init?.signal?.addEventListener("abort", () => {
+        reject(new TypeError("aborted"));
+      });
+    });
   const isRaised = (code: string, { userID }: KeyRecord) =>
     alarms.some((alarm) => alarm.code === code && alarm.userID === userID);
 
@@ -84,15 +91,34 @@ describe("a round of a watch", () => {
     for (const { message } of alarms) expect(message).to.not.include("ABORTED");
   });
 
+  it("says whether the file host did not respond, or the round had no time left for the file", async () => {
+    /** The file that the round requested first. */
+    let requested = "";
+    const silent: typeof fetch = (url, init) => {
+      if (!(url as string).endsWith(".json")) return fetch(url, init);
+      if (filesRead++ === 0) requested = url as string;
+      return never(init);
+    };
+    const watch = await start(silent);
+    while (!isRaised("FILE_UNAVAILABLE", slow)) {
+      time += HOUR / 4;
+      const { errors } = await watch.check();
+      expect(errors.map(String).join()).to.include("127.0.0.1").and.include("no time left for all files");
+      // With an alarm, the function that makes its bundle requests the file, too.
+      if (alarms.length === 0) expect(filesRead).to.equal(1);
+    }
+    expect(alarms).to.have.lengthOf(2);
+    for (const { message, file } of alarms) {
+      const { published, outage } = JSON.parse(file.text) as { published: { root: string }; outage: { code: string } };
+      const isRequested = requested.includes(published.root);
+      expect(outage.code).to.equal(isRequested ? "TIMEOUT" : "NO_TIME_LEFT");
+      expect(message).to.include(outage.code);
+    }
+  });
+
   it("leaves time for the files if an endpoint does not answer about a contact", async () => {
     const silent: typeof fetch = (url, init) =>
-      JSON.stringify(init?.body ?? "").includes(userIDToHex(unpublished.userID))
-        ? new Promise((_, reject) => {
-            init?.signal?.addEventListener("abort", () => {
-              reject(new TypeError("aborted"));
-            });
-          })
-        : fetch(url, init);
+      JSON.stringify(init?.body ?? "").includes(userIDToHex(unpublished.userID)) ? never(init) : fetch(url, init);
     const watch = await start(silent, [{ userID: unpublished.userID, expectedPublicKey: unpublished.pubKey }]);
     while (!isRaised("CONTACT_KEY_MISMATCH", swapped)) await watch.check();
     expect(watch.status.contactsCheckedAt.has(unpublished.userID)).to.equal(false);

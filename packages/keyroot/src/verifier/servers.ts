@@ -14,7 +14,7 @@ export interface VerifierServers {
   endpoints: readonly Endpoint[];
   calls: readonly RpcCall[];
   /** The options of requests to other hosts, such as the timeout. */
-  http: Omit<FetchOptions, "maxBytes">;
+  http: Omit<FetchOptions, "maxBytes"> & { deadline: number };
   /**
    * Fetches the Merkle-tree file of a root.
    * @param maxBytes Default: `limits.fileBytes`

@@ -5,79 +5,90 @@ import { invalidArgument } from "../input/options.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import type { SafeStore } from "../store/access.ts";
 import { storeNote } from "../verifier/cache.ts";
-import {
-  type AccountContact,
-  type AccountFiles,
-  type ContactSlot,
-  findContactSlots,
-} from "../verifier/contactAccounts.ts";
+import { type AccountFiles, type ContactSlot, findContactSlots } from "../verifier/contactAccounts.ts";
 import type { KeyOptions, KeyQuery } from "../verifier/options.ts";
 import { readRoot } from "../verifier/readRoot.ts";
 import type { RootReading } from "../verifier/readRootAtBlock.ts";
-import type { VerifierServers } from "../verifier/servers.ts";
 import { verifyAnswers } from "../verifier/verdict.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import { accountFileBytes, findSlot, isMissing } from "../verifier/accountSlot.ts";
 import type { Condition } from "./alarm.ts";
 import { isoTime } from "./alarmConditions.ts";
+import type { StepRunner } from "./checkUsers.ts";
+import { sortByTurn } from "./watchState.ts";
 import { applyAnswer, publishedOf, type UserToCheck, type WatchedUserState } from "./watchedUser.ts";
 
 interface AccountOptions {
-  servers: VerifierServers;
-  /** The store for the newest account files with which the watch has read a user's slots. */
-  store: SafeStore;
+  forEach: StepRunner;
+  /**
+   * Opens the store for the newest account files with which the watch has read a user's slots. It is opened again for
+   * each kind of file, so that a file host that delays one kind does not use up the time for reading the stored files.
+   */
+  openStore: () => SafeStore;
   /** What the app has of each user. */
   keys: ReadonlyMap<UserID, Pick<KeyOptions, "account">>;
+  /** The number of this round. */
+  round: number;
   /** The current time in ms since 1970. */
   time: number;
-  /** The list to which the errors of requests are added. */
-  errors: unknown[];
+}
+
+/** A user with the slot that an account file names. */
+interface FoundSlot {
+  user: UserToCheck;
+  slot: ContactSlot;
 }
 
 /** A user with the slots of the account, and their roots. */
-interface SlotReading {
-  user: UserToCheck;
-  slot: ContactSlot;
+interface SlotReading extends FoundSlot {
   reading: RootReading;
   /** The root of the slot after the last statement, which should have none. */
   nextRoot: string | undefined;
 }
 
 /**
+ * The number of requests that browsers send to a host at the same time. They delay the others, so in the next round,
+ * the users whose files were requested first come last.
+ */
+const FILES_AT_ONCE = 6;
+
+/**
  * Reads two roots of each user at a finalized block, and updates the users' states. They are the roots of the newest
  * known slot and of the next slot. If the next slot has a root, the file host may have a newer statement, so its
- * account files are read, too.
+ * account files are read, too. The files and the roots are read in separate steps, so that a file host that does not
+ * answer about a user delays only this user's check.
  * @returns the users whose roots could be read
  */
 export async function readAccounts(
   config: VerifierConfig,
   users: readonly UserToCheck[],
-  { servers, store, keys, time, errors }: AccountOptions,
+  { forEach, openStore, keys, round, time }: AccountOptions,
 ): Promise<UserToCheck[]> {
-  const read = async (some: readonly UserToCheck[], from: AccountFiles): Promise<SlotReading[]> => {
-    const contacts = some.map(([userID]): AccountContact => {
+  const read = async (some: readonly UserToCheck[], files: AccountFiles): Promise<SlotReading[]> => {
+    const cache = openStore();
+    const slots: FoundSlot[] = [];
+    for (const [, user] of some) user.accountTurn ??= round;
+    const queue = sortByTurn(some, "accountTurn");
+    for (const [, user] of queue.slice(0, FILES_AT_ONCE)) user.accountTurn = round + 1;
+    await forEach(queue, async (user, servers) => {
+      const [userID] = user;
       const query: KeyQuery = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
-      return { query, account: keys.get(userID)?.account };
-    });
-    const slots = await findContactSlots(config, contacts, { servers, cache: store, files: from });
-    const readings = some.map(async (user, i): Promise<SlotReading[]> => {
-      const slot = slots[i];
-      if (slot === undefined || slot instanceof KeyrootError) {
-        if (from !== "next" || !isMissing(slot)) errors.push(slot);
-        return [];
+      const contact = { query, account: keys.get(userID)?.account };
+      const [slot] = await findContactSlots(config, [contact], { servers, cache, files });
+      if (slot instanceof KeyrootError) {
+        if (files === "next" && isMissing(slot)) return;
+        throw slot;
       }
-      try {
-        const source = { ...config.source, tag: "finalized" } as const;
-        const reading = await readRoot(slot.query, source, servers, config.now);
-        verifyAnswers(slot.query, reading.answers);
-        return [{ user, slot, reading, nextRoot: decodeMerkleTreeRoot(reading.answers.nextRoot) }];
-      } catch (error) {
-        if (!(error instanceof KeyrootError)) throw error;
-        errors.push(error);
-        return [];
-      }
+      if (slot) slots.push({ user, slot });
     });
-    return (await Promise.all(readings)).flat();
+    const readings: SlotReading[] = [];
+    await forEach(slots, async ({ user, slot }, servers) => {
+      const source = { ...config.source, tag: "finalized" } as const;
+      const reading = await readRoot(slot.query, source, servers, config.now);
+      verifyAnswers(slot.query, reading.answers);
+      readings.push({ user, slot, reading, nextRoot: decodeMerkleTreeRoot(reading.answers.nextRoot) });
+    });
+    return readings;
   };
   const known = await read(users, "known");
   const newest = new Map(known.map((one) => [one.user, one]));
@@ -86,6 +97,7 @@ export async function readAccounts(
     if (filled.length === 0) break;
     for (const one of await read(filled, from)) if (one.nextRoot === undefined) newest.set(one.user, one);
   }
+  const store = openStore();
   const answered: UserToCheck[] = [];
   for (const { user, slot, reading, nextRoot } of newest.values()) {
     const { answers, evidence } = reading;

@@ -1,5 +1,5 @@
 import { groupBy } from "../engine/groupBy.ts";
-import { KeyrootError, VerificationError } from "../errors.ts";
+import { KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import { ANY_KEY } from "../identity/compareKey.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
@@ -10,10 +10,14 @@ import { shareEqualCalls } from "../verifier/shareEqualCalls.ts";
 import { type VerifierServers, withServers } from "../verifier/servers.ts";
 import { fetchBytes } from "../transport/fetchBytes.ts";
 import { rpcCaller } from "../transport/jsonRpc.ts";
+import { monotonicNow } from "../transport/timeout.ts";
 import { addPath } from "../transport/url.ts";
 import { parseFile, verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
 import { applyAnswer, applyFile, applyOutage, isDue, type UserToCheck } from "./watchedUser.ts";
 import { sortByTurn } from "./watchState.ts";
+
+/** The minimum time in ms for a request. With less time, the file host would be blamed for a timeout. */
+const MIN_REQUEST_MS = 10;
 
 interface CheckOptions {
   /** The app's own user, whose file is always read whole. */
@@ -27,12 +31,21 @@ interface CheckOptions {
   /** The list to which the errors of requests are added. */
   errors: unknown[];
   /** Reads the users' answers instead, in a registry with accounts. @returns the users with answers */
-  readAccounts?: ((users: readonly UserToCheck[], servers: VerifierServers) => Promise<UserToCheck[]>) | undefined;
+  readAccounts?: ((users: readonly UserToCheck[], forEach: StepRunner) => Promise<UserToCheck[]>) | undefined;
 }
 
 /**
+ * Runs a step of a round: calls `read` for all items at the same time, within the time limit of a verification. An item
+ * that fails, or that is not read in time, does not affect the others.
+ */
+export type StepRunner = <T>(
+  items: readonly T[],
+  read: (item: T, servers: VerifierServers) => Promise<void>,
+) => Promise<void>;
+
+/**
  * Reads the users' roots at a finalized block, then the files that are due, and updates the users' states. Each of
- * these two steps has its own time limit. If data is unavailable, the states stay as they are, except that a root whose
+ * these steps has its own time limit. If data is unavailable, the states stay as they are, except that a root whose
  * file was not read is recorded as an outage, for whatever reason.
  *
  * A contact's file is read once for each root, because the file of a root never changes. After that, the file host is
@@ -44,7 +57,7 @@ export async function checkUsers(
   users: readonly UserToCheck[],
   { own, round, time, recheckMs, signal, errors, readAccounts }: CheckOptions,
 ): Promise<number> {
-  const attempt = async (work: () => Promise<void>, failed?: (code: string) => void) => {
+  const attempt = async (work: () => Promise<unknown>, failed?: (code: string) => void) => {
     try {
       await work();
     } catch (error) {
@@ -55,19 +68,20 @@ export async function checkUsers(
       failed?.(error.code);
     }
   };
-  const answered: UserToCheck[] = [];
-  const readRoots = async (servers: VerifierServers) => {
-    const readAnswer = async ([userID, user]: UserToCheck) => {
-      const query = { ...config.registry, userID };
-      const { answers, evidence } = await readRoot(query, { ...config.source, tag: "finalized" }, servers, config.now);
-      applyAnswer(user, verifyAnswers(query, answers), evidence, time);
-      answered.push([userID, user]);
-    };
-    if (readAccounts) answered.push(...(await readAccounts(users, servers)));
-    else await Promise.all(users.map((user) => attempt(() => readAnswer(user))));
-  };
   const connect: typeof rpcCaller = (rpc, options) => shareEqualCalls(rpcCaller(rpc, options));
-  await attempt(() => withServers(config.servers, readRoots, { signal, connect }));
+  const runStep = (work: (servers: VerifierServers) => Promise<unknown>) =>
+    attempt(() => withServers(config.servers, work, { signal, connect }));
+  const forEach: StepRunner = (items, read) =>
+    runStep((servers) => Promise.all(items.map((item) => attempt(() => read(item, servers)))));
+  const answered: UserToCheck[] = [];
+  const readAnswer = async ([userID, user]: UserToCheck, servers: VerifierServers) => {
+    const query = { ...config.registry, userID };
+    const { answers, evidence } = await readRoot(query, { ...config.source, tag: "finalized" }, servers, config.now);
+    applyAnswer(user, verifyAnswers(query, answers), evidence, time);
+    answered.push([userID, user]);
+  };
+  if (readAccounts) answered.push(...(await readAccounts(users, forEach)));
+  else await forEach(users, readAnswer);
 
   const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
   const files = groupBy(sortByTurn(due, "fileTurn"), ([, { root = "" }]) => root);
@@ -75,10 +89,12 @@ export async function checkUsers(
   const [first = []] = files.values();
   for (const [, user] of first) user.fileTurn = round + 1;
   // An outage ends when the file is read.
-  for (const [, user] of due) applyOutage(user, "TIMEOUT", time);
+  for (const [, user] of due) applyOutage(user, "NO_TIME_LEFT", time);
   const readFiles = async (servers: VerifierServers) => {
     // This background task reads files one at a time to save memory.
     for (const [root, readers] of files) {
+      if (monotonicNow() > servers.http.deadline - MIN_REQUEST_MS)
+        throw new TransportError("TIMEOUT", "The round had no time left for all files.");
       const readFile = async () => {
         const isKnown = readers.every(([userID, user]) => userID !== own && user.publicKey);
         const file =
@@ -95,7 +111,7 @@ export async function checkUsers(
       });
     }
   };
-  await attempt(() => withServers(config.servers, readFiles, { signal }));
+  await runStep(readFiles);
   return answered.length;
 }
 

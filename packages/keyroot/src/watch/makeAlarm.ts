@@ -19,34 +19,28 @@ export async function makeAlarm(
   { code, message, slotID, facts }: Condition,
   { makeBundle, errors, signal }: { makeBundle: BundleMaker; errors: unknown[]; signal: AbortSignal },
 ): Promise<Alarm> {
-  const { chainId, contract } = config.registry;
-  const time = isoTime(config.now());
+  const { registry, servers, now } = config;
+  const { chainId, contract } = registry;
+  const time = isoTime(now());
   const { hash } = (facts.now ?? facts.published)?.evidence.block ?? {};
-  const { timeoutMs } = config.servers.network.limits;
-  const make = (signal: AbortSignal) =>
-    makeEvidence(config, hash, (options) => makeBundle(slotID ?? userID, { ...options, signal }));
+  /** Returns undefined if a key, a file or a proof is missing. */
+  const make = async (signal: AbortSignal) => {
+    const trust = hash === undefined ? oneEndpoint() : pinnedBlock(hash);
+    for (const rpc of servers.endpoints) {
+      try {
+        return (await makeBundle(slotID ?? userID, { ...registry, ...servers.network, trust, rpc, signal })).bundle;
+      } catch (error) {
+        if (!(error instanceof KeyrootError)) throw error;
+      }
+    }
+    return undefined;
+  };
   // The alarm is more important than its evidence.
+  const { timeoutMs } = servers.network.limits;
   const bundle = await withTimeout("The function makeBundle", timeoutMs, signal, make).catch((error: unknown) => {
     errors.push(error);
     return undefined;
   });
   const file = { format: "keyroot-alarm-v1", code, time, chainId, contract, userID, message, ...facts, bundle };
   return { code, userID, message, file: { name: `${userID}.alarm.json`, text: JSON.stringify(file) } };
-}
-
-/** Makes a user's bundle at a block. Returns undefined if a key, a file or a proof is missing. */
-async function makeEvidence(
-  { registry, servers }: VerifierConfig,
-  hash: string | undefined,
-  makeBundle: (options: MakeBundleOptions) => Promise<{ bundle: Bundle }>,
-): Promise<Bundle | undefined> {
-  const trust = hash === undefined ? oneEndpoint() : pinnedBlock(hash);
-  for (const rpc of servers.endpoints) {
-    try {
-      return (await makeBundle({ ...registry, ...servers.network, trust, rpc })).bundle;
-    } catch (error) {
-      if (!(error instanceof KeyrootError)) throw error;
-    }
-  }
-  return undefined;
 }

@@ -6,7 +6,7 @@ import type { Alarm, Condition } from "./alarm.ts";
 import { type BundleMaker, makeAlarm } from "./makeAlarm.ts";
 
 /** An alarm that the app has not accepted yet. */
-interface DueAlarm {
+export interface DueAlarm {
   userID: UserID;
   condition: Condition;
 }

@@ -1,7 +1,7 @@
 import { loadModule } from "../engine/loadModule.ts";
 import { bytesToBase64 } from "../bytes/base64.ts";
-import { withResolvers } from "../engine/language.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
+import { EnvironmentError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import {
   checkNames,
@@ -18,14 +18,14 @@ import { checkStore, type Store } from "../store/store.ts";
 import { withTimeout } from "../transport/timeout.ts";
 import type { Contact } from "../verifier/contacts.ts";
 import { checkAccountOption, type KeyOptions, parseKeyQuery } from "../verifier/options.ts";
-import { checkContract, type VerifierServers } from "../verifier/servers.ts";
+import { checkContract } from "../verifier/servers.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm } from "./alarm.ts";
-import { checkUsers } from "./checkUsers.ts";
+import { checkUsers, type StepRunner } from "./checkUsers.ts";
 import type { BundleMaker } from "./makeAlarm.ts";
-import { raiseAlarms } from "./raiseAlarms.ts";
+import { type DueAlarm, raiseAlarms } from "./raiseAlarms.ts";
 import { conditionsOf, newConditions, noteReported } from "./alarmConditions.ts";
-import { isDue, type UserToCheck } from "./watchedUser.ts";
+import { isDue, isOld, type UserToCheck } from "./watchedUser.ts";
 import { chooseContacts, listUsers, parseState, serializeState, type WatchState } from "./watchState.ts";
 
 /** The keys to watch, and the function to call for an alarm. */
@@ -119,7 +119,8 @@ const STORE_TIMES = 3;
 /**
  * Watches the user's own key and the contacts' keys until `signal` aborts.
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
- * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED in a web page without Web Locks
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED in a web page without Web Locks, or if the platform lacks a feature
+ * that the store needs
  */
 export async function watch(config: VerifierConfig, options: WatchKeysOptions): Promise<Watch> {
   await checkContract(config.registry.contract);
@@ -156,7 +157,6 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   /** Returns the valid contacts, or undefined if the app's function fails. */
   const fetchContacts = async () => {
     const keys = new Map<UserID, Holder>();
-    let malformed = 0;
     try {
       const list = await withTimeout("The function contacts", timeoutMs, signal, async (signal) =>
         contacts?.({ signal }),
@@ -165,7 +165,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
         try {
           keys.set(...parseHolder(config, contact));
         } catch (error) {
-          if (malformed++ < MAX_ERRORS) errors.push(error);
+          if (errors.length < MAX_ERRORS) errors.push(error);
         }
       }
       keys.delete(userID);
@@ -185,41 +185,41 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     errors = [];
     const state = parseState((await openStore().get(name)) ?? lastState);
     status = statusOf(state, userID, status.errors);
-    const wait = state.nextAt - time;
-    if (!isForced && wait > 0 && wait <= maxPauseMs) return state.nextAt;
+    const { nextAt, round } = state;
+    const wait = nextAt - time;
+    if (!isForced && wait > 0 && wait <= maxPauseMs) return nextAt;
 
     const list = await fetchContacts();
     const { contacts, own: ownUser, leftOut } = listUsers(state, userID, list && [...list.keys()]);
     const count = contacts.length;
     if (leftOut > 0) errors.push(invalidArgument("The number of contacts", `at most ${count}`, count + leftOut));
     // Always include the app's user, whose root is read in each round.
-    const isOld = ([, { readAt = NaN }]: UserToCheck) => isForced || !(time >= readAt && time - readAt < EPOCH_MS);
-    const due = contacts.filter(isOld).filter(([, user]) => isDue(user, time, recheckMs));
+    const isRootDue = ([, { readAt }]: UserToCheck) => isForced || isOld(readAt, time, EPOCH_MS);
+    const due = contacts.filter(isRootDue).filter(([, user]) => isDue(user, time, recheckMs));
     // With thousands of contacts, the file of the app's user would wait for days, so it is first in every second round.
-    if (state.round % 2) ownUser[1].fileTurn = 0;
-    const chosen = [ownUser].filter(isOld).concat(chooseContacts(state.round, due));
+    if (round % 2) ownUser[1].fileTurn = 0;
+    const chosen = [ownUser].filter(isRootDue).concat(chooseContacts(round, due));
     const keys = new Map(list).set(userID, own);
-    const accountStore = openStore();
+    let accountStore = openStore();
+    const openAccountStore = () => (accountStore = openStore());
     const readAccounts =
       accounts &&
-      ((users: readonly UserToCheck[], servers: VerifierServers) =>
-        accounts.readAccounts(config, users, { servers, store: accountStore, keys, time, errors }));
-    const reading = { own: userID, round: state.round, time, recheckMs, signal, errors, readAccounts };
-    const answered = chosen.length > 0 ? await checkUsers(config, chosen, reading) : undefined;
+      ((users: readonly UserToCheck[], forEach: StepRunner) =>
+        accounts.readAccounts(config, users, { forEach, openStore: openAccountStore, keys, round, time }));
+    const reading = { own: userID, round, time, recheckMs, signal, errors, readAccounts };
+    if (chosen.length > 0) state.failures = (await checkUsers(config, chosen, reading)) > 0 ? 0 : state.failures + 1;
     if (signal.aborted) throw signal.reason ?? new Error();
 
+    const alarms: DueAlarm[] = [];
     const found = [ownUser, ...contacts].map(([id, user]) => {
       const isOwn = id === userID;
       const conditions = conditionsOf(id, user, { expected: keys.get(id)?.expected, isOwn, fileLimitMs });
       if (accounts) conditions.push(...accounts.accountConditions(id, user, { isOwn, limitMs: publicationMs, time }));
-      return { userID: id, user, conditions };
+      for (const condition of newConditions(user, conditions)) alarms.push({ userID: id, condition });
+      return { user, conditions };
     });
-    const alarms = found.flatMap(({ userID, user, conditions }) =>
-      newConditions(user, conditions).map((condition) => ({ userID, condition })),
-    );
     const undelivered = await raiseAlarms(config, alarms, { makeBundle, onAlarm, refused, errors, signal });
     for (const { user, conditions } of found) noteReported(user, conditions, undelivered);
-    if (answered !== undefined) state.failures = answered > 0 ? 0 : state.failures + 1;
     // The time is random, so that clients that failed together retry at different times.
     state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
     lastState = serializeState(state);
@@ -228,6 +228,11 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     status = statusOf(state, userID, errors);
     return state.nextAt;
   };
+
+  await openStore().get(name);
+  // A feature that the platform lacks, such as IndexedDB in Node, stays missing.
+  const [{ cause } = {}] = errors as { cause?: unknown }[];
+  if (cause instanceof EnvironmentError) throw cause;
 
   let isPaused = false;
   let waking = new AbortController();
@@ -245,9 +250,14 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
           status = { ...status, errors: [error] };
         }
       }
-      await sleep(Math.max(nextAt - now(), 0), [signal, wake]);
+      // Waits until the next round is due, the watch ends or a pause ends.
+      const pause = withTimeout("", Math.max(nextAt - now(), 0), wake, () => new Promise(() => undefined));
+      await pause.catch(() => undefined);
     }
   };
+  signal.addEventListener("abort", () => {
+    waking.abort();
+  });
   void run();
   return {
     get status() {
@@ -313,14 +323,4 @@ function statusOf({ users }: WatchState, own: UserID, errors: readonly unknown[]
     if (id !== own && listed === round && readAt !== undefined) contactsCheckedAt.set(id, readAt);
   }
   return { checkedAt, contactsCheckedAt, errors };
-}
-
-/** Waits until a time has passed or a signal aborts. */
-async function sleep(ms: number, signals: readonly AbortSignal[]): Promise<void> {
-  const { promise, resolve } = withResolvers<unknown>();
-  const timer = setTimeout(resolve, ms);
-  for (const signal of signals) signal.addEventListener("abort", resolve);
-  if (!signals.some(({ aborted }) => aborted)) await promise;
-  clearTimeout(timer);
-  for (const signal of signals) signal.removeEventListener("abort", resolve);
 }

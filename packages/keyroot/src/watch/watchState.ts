@@ -38,7 +38,7 @@ export function listUsers({ users, round }: WatchState, userID: UserID, ids?: re
 }
 
 /** Returns the users in the order of a queue: first those who have waited for the most rounds. */
-export function sortByTurn(users: readonly UserToCheck[], queue: "turn" | "fileTurn"): UserToCheck[] {
+export function sortByTurn(users: readonly UserToCheck[], queue: "turn" | "fileTurn" | "accountTurn"): UserToCheck[] {
   return [...users].sort(([, a], [, b]) => (a[queue] ?? 0) - (b[queue] ?? 0));
 }
 
@@ -63,7 +63,7 @@ export function parseState(stored: unknown): WatchState {
   try {
     const text = String(stored);
     const json = text.slice(64);
-    if (sha256Hex(json) !== text.slice(0, 64)) throw new Error("The state is damaged.");
+    if (sha256Hex(json) !== text.slice(0, 64)) throw new Error();
     const state = JSON.parse(json) as WatchState;
     Object.keys(state.users);
     return { ...state, round: (Number.isSafeInteger(state.round) ? state.round : 0) + 1 };

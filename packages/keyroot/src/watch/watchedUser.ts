@@ -5,13 +5,14 @@ import type { Published } from "./alarm.ts";
 
 /** A period in which a user's root could be read, but its file was not. */
 interface Outage {
-  /** The times of the first and the last attempt, in ms since 1970. */
+  /** The times of the first and the last round in which the file was due, in ms since 1970. */
   since: number;
   last: number;
-  /** The total time between attempts in ms, without periods in which the app did not run. */
+  /** The total time between these rounds in ms, without periods in which the app did not run. */
   observedMs: number;
+  /** The number of these rounds. */
   attempts: number;
-  /** The error code of the last attempt. */
+  /** The error code of the last round's request, or NO_TIME_LEFT if the round ended before it read the file. */
   code: string;
 }
 
@@ -24,6 +25,8 @@ export interface WatchedUserState extends Partial<Published> {
   turn?: number;
   /** The round since which the user's file waits to be the first that a round reads. */
   fileTurn?: number;
+  /** The round since which the user's account file waits to be one of the first that a round requests. */
+  accountTurn?: number;
   /** The last round in which the user was listed. For the app's user, the last round with a list of contacts. */
   listed?: number;
   /** The last time at which the user's root could be read, in ms since 1970. */
@@ -84,9 +87,14 @@ export function applyAnswer(user: WatchedUserState, root: string | undefined, ev
 }
 
 /** Checks whether the user's key must be read, for the first time or again. */
-export function isDue({ publicKey, fileReadAt = NaN }: WatchedUserState, now: number, recheckMs: number): boolean {
-  const age = now - fileReadAt;
-  return publicKey === undefined || !(age >= 0 && age < recheckMs);
+export function isDue({ publicKey, fileReadAt }: WatchedUserState, now: number, recheckMs: number): boolean {
+  return publicKey === undefined || isOld(fileReadAt, now, recheckMs);
+}
+
+/** Checks whether a time is missing, too long ago, or in the future because the clock was set back. */
+export function isOld(time = NaN, now: number, maxAgeMs: number): boolean {
+  const age = now - time;
+  return !(age >= 0 && age < maxAgeMs);
 }
 
 /** Records the user's key in base64. The key is an empty text if the root's file has no valid record of the user. */

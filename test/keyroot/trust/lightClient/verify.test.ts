@@ -16,7 +16,8 @@ import {
   userID,
 } from "../../../support/chain/fiveEndpoints.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
-import { failure } from "../../../support/support.ts";
+import { serve } from "../../../support/servers/servers.ts";
+import { failure, never } from "../../../support/support.ts";
 import { type TestOptions, verifierAt } from "../../../support/verifier/verifyOnce.ts";
 
 const DAY_MS = 86_400_000;
@@ -169,11 +170,70 @@ describeOnChains("verifier that trusts a light client", (chain) => {
       expect(requests).to.deep.equal(["bootstrap"]);
     });
 
-    it("uses the store in one verifier at a time", async () => {
-      const store = new Map<string, string>();
-      const verifiers = [1, 2].map(() => verifierWith({ trust: trusted({ store }) }));
-      await Promise.all(verifiers.map((verifier) => verifier.verify(userID, { expectedPublicKey: ANY_KEY })));
-      expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update", "finality_update"]);
+    describe("of several verifiers", () => {
+      const query = { expectedPublicKey: ANY_KEY };
+      /** An endpoint that does not respond, and the number of its requests. */
+      let silent: Listening;
+      let ignored = 0;
+
+      before(async () => {
+        silent = await serve(() => ignored++);
+      });
+      after(() => silent.close());
+
+      /** Verifies a key with verifiers that share a new store, at the same time. */
+      const verifyTogether = (...options: Partial<LightClientOptions>[]) => {
+        const store = new Map<string, string>();
+        const verifiers = options.map((one) => verifierWith({ trust: trusted({ store, ...one }) }));
+        return Promise.all(verifiers.map((verifier) => verifier.verify(userID, query)));
+      };
+
+      it("uses it in one verifier at a time", async () => {
+        await verifyTogether({ maxCheckpointAgeMs: 20_000 * DAY_MS }, { maxCheckpointAgeMs: 30_000 * DAY_MS });
+        expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update", "finality_update"]);
+      });
+
+      it("searches once for verifiers with the same settings", async () => {
+        const verified = await verifyTogether({}, {}, {});
+        for (const { record } of verified) expect(record).to.deep.equal(mine);
+        expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
+      });
+
+      it("waits only once for an endpoint that does not respond", async () => {
+        const urls = [silent.url, server.url];
+        ignored = 0;
+        await verifyTogether({ urls }, { urls }, { urls }, { urls });
+        expect(ignored).to.equal(1);
+      });
+
+      it("searches again after a later call", async () => {
+        const store = new Map<string, string>();
+        for (let call = 0; call < 2; call++) await verify({ trust: trusted({ store }) });
+        expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update", "finality_update"]);
+      });
+
+      it("verifies a key if the app aborts the call of the verifier that searches", async () => {
+        const trust = { store: new Map<string, string>(), urls: [silent.url, server.url] };
+        const [first = never(), second = never()] = [1, 2].map(() => verifierWith({ trust: trusted(trust) }));
+        const aborted = codeOf(first.verify(userID, { ...query, signal: AbortSignal.timeout(100) }));
+        const { record } = await second.verify(userID, query);
+        expect(record).to.deep.equal(mine);
+        expect(await aborted).to.equal("ABORTED");
+      });
+
+      it("does not use the block of a verifier with another clock or limit", async () => {
+        const store = new Map<string, string>();
+        const days = (count: number) => trusted({ store, maxCheckpointAgeMs: count * DAY_MS });
+        const [lax, strict, behind] = await Promise.allSettled([
+          verify({ trust: days(30_000) }),
+          verify({ trust: days(20_000) }),
+          verify({ trust: days(20_000), now: () => Date.now() - 365 * DAY_MS }),
+        ]);
+        const ageOf = (result: typeof lax) =>
+          result.status === "fulfilled" ? result.value.evidence.details?.maxCheckpointAgeMs : never();
+        expect([ageOf(lax), ageOf(strict)]).to.deep.equal([30_000 * DAY_MS, 20_000 * DAY_MS]);
+        expect(behind).to.have.nested.property("reason.code", "FUTURE_BLOCK");
+      });
     });
 
     it("starts at the checkpoint if the stored state was made with a higher maximum age", async () => {

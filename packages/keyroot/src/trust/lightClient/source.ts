@@ -15,24 +15,45 @@ export interface LightClientConfig extends Omit<Following, "state" | "now"> {
 
 /** The fraction of a verification's time limit for one access to the store. */
 const STORE_SHARE = 0.1;
-/** Each store's most recent search for a block. */
-const running = new WeakMap<Store, Promise<FoundBlock>>();
+/** A search for a block, which other verifiers with the same store wait for. */
+interface Search extends Pick<BlockRequest, "now"> {
+  config: LightClientConfig;
+  block: Promise<FoundBlock>;
+}
+
+/** Each store's most recent search, until it ends. */
+const running = new WeakMap<Store, Search>();
 
 /**
  * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint. The search first
  * waits for earlier searches with the same store to end. Otherwise, two concurrent searches could replace a newer state
- * in the store with an older one.
+ * in the store with an older one. If the last of them had the same settings, its block is the result. An endpoint that
+ * does not respond then delays all verifiers together only once.
  * @throws VerificationError LIGHT_CLIENT_INVALID, or an error of `follow`
  * @throws TransportError as `follow`
  */
 export async function findLightClientBlock(config: LightClientConfig, request: BlockRequest): Promise<FoundBlock> {
-  const before = running.get(config.store);
-  const block = (async () => {
-    await before?.catch(() => undefined);
-    return followAndStore(config, request);
-  })();
-  running.set(config.store, block);
-  return block;
+  const { store } = config;
+  const before = running.get(store);
+  const isSame = before && request.now === before.now && isSameTrust(config, before.config);
+  const find = async () => {
+    // The other verifier's search may have failed because of its own time limit, or because the app aborted it.
+    const found = await before?.block.catch(() => undefined);
+    return isSame && found ? found : followAndStore(config, request);
+  };
+  const search: Search = { config, now: request.now, block: find() };
+  running.set(store, search);
+  try {
+    return await search.block;
+  } finally {
+    if (running.get(store) === search) running.delete(store);
+  }
+}
+
+/** Checks whether two searches trust the same checkpoint and use the same endpoints, in any order. */
+function isSameTrust(a: LightClientConfig, b: LightClientConfig): boolean {
+  const names = ["network", "checkpoint", "maxCheckpointAgeMs", "callersMaxAgeMs"] as const;
+  return names.every((name) => a[name] === b[name]) && [...a.urls].sort().join() === [...b.urls].sort().join();
 }
 
 async function followAndStore(config: LightClientConfig, { http, now }: BlockRequest): Promise<FoundBlock> {
