@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { setImmediate } from "node:timers/promises";
 import hre from "hardhat";
 import { startLocalChain } from "@keyroot/service/stack";
 import { type Alarm, type Contact, type KeyRecord, userIDToHex, type Watch } from "keyroot";
@@ -20,6 +21,7 @@ describe("a round of a watch", () => {
   let time: number;
   /** The number of requests for files in this round. */
   let filesRead: number;
+  let store: Map<string, string>;
 
   before(async () => {
     const local = await startLocalChain(hre, { port: 0 });
@@ -31,6 +33,7 @@ describe("a round of a watch", () => {
   beforeEach(() => {
     app = new AbortController();
     alarms = [];
+    store = new Map();
     time = Date.UTC(2030, 0, 1);
   });
   afterEach(() => {
@@ -47,7 +50,7 @@ describe("a round of a watch", () => {
     ];
     const limits = { timeoutMs: LIMIT_MS };
     return verifierAt({ rpc, chainId, contract, merkleUrl, fetch, limits, now: () => time }).watch({
-      ...{ userID: own.userID, publicKey: own.pubKey, store: new Map(), makeBundle },
+      ...{ userID: own.userID, publicKey: own.pubKey, store, makeBundle },
       contacts: () => {
         filesRead = 0;
         return contacts;
@@ -122,5 +125,19 @@ describe("a round of a watch", () => {
     const watch = await start(silent, [{ userID: unpublished.userID, expectedPublicKey: unpublished.pubKey }]);
     while (!isRaised("CONTACT_KEY_MISMATCH", swapped)) await watch.check();
     expect(watch.status.contactsCheckedAt.has(unpublished.userID)).to.equal(false);
+  });
+  it("reads the contacts' files if the file of the app's user is withheld, and only regular rounds run", async () => {
+    await chain.publish([own]);
+    const { root } = makeMerkleFile([own]).tree;
+    const watch = await start((url, init) =>
+      (url as string).endsWith(`${root}.json`) ? never(init) : fetch(url, init),
+    );
+    const stored = () => [...store.values()].join();
+    for (let round = 0, before = ""; round < 20; round++, before = stored()) {
+      watch.resume();
+      while (stored() === before) await setImmediate();
+      time += 46_000;
+    }
+    expect(isRaised("CONTACT_KEY_MISMATCH", swapped)).to.equal(true);
   });
 });

@@ -196,8 +196,6 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     // Always include the app's user, whose root is read in each round.
     const isRootDue = ([, { readAt }]: UserToCheck) => isForced || isOld(readAt, time, EPOCH_MS);
     const due = contacts.filter(isRootDue).filter(([, user]) => isDue(user, time, recheckMs));
-    // With thousands of contacts, the file of the app's user would wait for days, so it is first in every second round.
-    if (round % 2) ownUser[1].fileTurn = 0;
     const chosen = [ownUser].filter(isRootDue).concat(chooseContacts(round, due));
     const keys = new Map(list).set(userID, own);
     let accountStore = openStore();
