@@ -137,7 +137,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     requireFeature("navigator.locks", platform.navigator?.locks, "web-locks, or use https");
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
   let errors: unknown[] = [];
-  /** The last state as text, for a store that fails. */
+  /** This tab's last state as text, for a store that fails. */
   let lastState: string | undefined;
   /** The alarms that `onAlarm` did not accept. */
   const refused = new Set<string>();
@@ -183,7 +183,13 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   const round = async (isForced: boolean): Promise<number> => {
     const time = now();
     errors = [];
-    const state = parseState((await openStore().get(name)) ?? lastState);
+    const stored = await openStore().get(name);
+    let state = parseState(stored);
+    if (stored !== lastState) {
+      // Another tab may have stored a newer state, but a store that is full or damaged has an older one or none.
+      const last = parseState(lastState);
+      if (last.round > state.round) state = last;
+    }
     status = statusOf(state, userID, status.errors);
     const { nextAt, round } = state;
     const wait = nextAt - time;
