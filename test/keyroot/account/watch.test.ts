@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Alarm, type Contact, oneEndpoint, type WatchKeysOptions } from "keyroot";
+import { type Alarm, ANY_KEY, type Contact, oneEndpoint, type WatchKeysOptions } from "keyroot";
 import { accounts } from "keyroot/account";
 import { makeBundle, parseBundle } from "keyroot/bundle";
 import { AccountRegistry, keyAt, textAt } from "../../support/account/accountRegistry.ts";
@@ -124,13 +124,11 @@ describe("watch with accounts", () => {
       ]);
     });
 
-    it("checks all other users within two rounds if the browser sends six requests at a time", async () => {
-      const withheld = await Promise.all(Array.from({ length: 6 }, () => newContact()));
-      const swapped = await newContact(keyAt(1));
-      const { fetch = never(), limits } = hanging((url) => withheld.some(({ hex }) => url.includes(hex)));
+    /** Makes a `fetch` that sends six requests at a time, as browsers do. */
+    const sixAtOnce = (fetch: typeof globalThis.fetch): typeof fetch => {
       let free = 6;
       const waiting: (() => void)[] = [];
-      const sixAtOnce: typeof fetch = async (url, init) => {
+      return async (url, init) => {
         if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
         else free--;
         try {
@@ -141,10 +139,28 @@ describe("watch with accounts", () => {
           else free++;
         }
       };
-      const watch = await start({}, { fetch: sixAtOnce, limits });
+    };
+
+    it("checks all other users within two rounds if the browser sends six requests at a time", async () => {
+      const withheld = await Promise.all(Array.from({ length: 6 }, () => newContact()));
+      const swapped = await newContact(keyAt(1));
+      const { fetch = never(), limits } = hanging((url) => withheld.some(({ hex }) => url.includes(hex)));
+      const watch = await start({}, { fetch: sixAtOnce(fetch), limits });
       // The watch itself starts the first round.
       await watch.check();
       expect(codes()).to.deep.equal([["CONTACT_KEY_MISMATCH", swapped.userID]]);
+    });
+
+    it("finds the statement of a changed key although six other users' statements are withheld", async () => {
+      const users = await Promise.all(Array.from({ length: 7 }, () => newContact()));
+      const files = users.map((user) => plainAccountFile(user, [plainStatement(user, 0, textAt(0))]));
+      contacts = users.map(({ userID }, i) => ({ userID, expectedPublicKey: ANY_KEY, account: files[i] ?? never() }));
+      for (const user of users) await registry.change(user, 1);
+      const withheld = users.slice(0, 6);
+      const { fetch = never(), limits } = hanging((url) => withheld.some(({ hex }) => url.includes(hex)));
+      const watch = await start({}, { fetch: sixAtOnce(fetch), limits });
+      for (let round = 0; round < 3; round++) await watch.check();
+      expect(codes()).to.have.deep.members(withheld.map(({ userID }) => ["SLOT_UNAUTHORIZED", userID]));
     });
 
     it("uses a statement that it serves while it withholds the next one", async () => {
