@@ -241,6 +241,16 @@ describe("watch with accounts", () => {
       expect(codes()).to.have.lengthOf(1);
     });
 
+    it("raises CHANGE_UNPUBLISHED in time if the clock was a year ahead in the first round", async () => {
+      const later = plainAccountFile(own, [plainStatement(own, 1, textAt(1))]);
+      time += 365 * DAY;
+      const watch = await start({ publicKey: keyAt(1), account: later });
+      await watch.check();
+      time -= 365 * DAY;
+      for (let day = 0; day < 3; day++, time += DAY) await watch.check();
+      expect(codes()).to.deep.equal([["CHANGE_UNPUBLISHED", own.userID]]);
+    });
+
     it("accepts only an account file that authorizes the owner's key", async () => {
       expect(await failure(start({ publicKey: keyAt(1) }))).to.include({ code: "ARGUMENT_INVALID" });
       expect(await failure(start({ account: "no account" }))).to.include({ code: "ACCOUNT_INVALID" });

@@ -393,6 +393,24 @@ describe("watch", () => {
       for (const [i, limit] of limits.entries()) expect(waits[i], String(i)).to.be.within(limit * 0.75, limit);
     });
 
+    it("waits at most 5 minutes if the clock is set back by a day during a round", async () => {
+      const timers = mock.method(globalThis, "setTimeout");
+      try {
+        await start({
+          contacts: () => {
+            time -= 24 * HOUR;
+            return [];
+          },
+        });
+        while (store.size === 0) await setImmediate();
+        await setImmediate();
+        const waits = timers.mock.calls.map(({ arguments: [, ms = 0] }) => ms);
+        expect(Math.max(...waits)).to.equal(300_000);
+      } finally {
+        timers.mock.restore();
+      }
+    });
+
     it("repeats an alarm if the app's alarm function failed", async () => {
       serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
       let calls = 0;

@@ -111,7 +111,8 @@ export async function readAccounts(
     state.slot = watched;
     if (nextRoot === undefined) delete watched.next;
     else watched.next = { id: key.nextSlotID, number: key.nextNumber, root: nextRoot, evidence };
-    if (root === undefined) watched.unpublishedSince ??= time;
+    // The clock may have been set back since.
+    if (root === undefined) watched.unpublishedSince = Math.min(watched.unpublishedSince ?? time, time);
     else delete watched.unpublishedSince;
     const isVerified = state.publicKey === key.publicKey;
     if (root !== undefined && nextRoot === undefined && isVerified)

@@ -254,8 +254,9 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
           status = { ...status, errors: [error] };
         }
       }
-      // Waits until the next round is due, the watch ends or a pause ends.
-      const pause = withTimeout("", Math.max(nextAt - now(), 0), wake, () => new Promise(() => undefined));
+      // Waits until the next round is due, the watch ends or a pause ends. The clock may have been set back in the round.
+      const waitMs = Math.min(Math.max(nextAt - now(), 0), maxPauseMs);
+      const pause = withTimeout("", waitMs, wake, () => new Promise(() => undefined));
       await pause.catch(() => undefined);
     }
   };
