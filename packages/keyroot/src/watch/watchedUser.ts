@@ -12,7 +12,7 @@ interface Outage {
   observedMs: number;
   /** The number of these rounds. */
   attempts: number;
-  /** The error code of the last round's request, or NO_TIME_LEFT if the round ended before it read the file. */
+  /** The error code of the last request, or NO_TIME_LEFT if no round has had time to request the file. */
   code: string;
 }
 
