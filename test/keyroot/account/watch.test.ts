@@ -60,6 +60,15 @@ describe("watch with accounts", () => {
     expect(codes()).to.deep.equal([]);
   });
 
+  it("checks all keys if the store returns null for a missing text, as AsyncStorage does", async () => {
+    const contact = registry.newAccount();
+    await registry.change(contact, 0);
+    contacts = [{ userID: contact.userID, expectedPublicKey: keyAt(0) }];
+    const get = (name: string) => (store.get(name) ?? null) as unknown as undefined;
+    const watch = await start({ store: { get, set: (name, text) => store.set(name, text) } });
+    expect((await watch.check()).errors).to.deep.equal([]);
+  });
+
   it("checks all keys if the store never finishes storing the account files", async () => {
     for (let i = 0; i < 4; i++) {
       const contact = registry.newAccount();
