@@ -91,7 +91,7 @@ export async function checkUsers(
     // in which it is due.
     if (userID === own) user.fileTurn = 0;
     // An outage ends when the file is read.
-    applyOutage(user, user.outage?.code ?? "NO_TIME_LEFT", time);
+    applyOutage(user, time);
   }
   // The first file has the whole time, so in the next round it comes last.
   for (const [, user] of first) user.fileTurn = round + 1;

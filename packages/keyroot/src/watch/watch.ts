@@ -183,13 +183,10 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   const round = async (isForced: boolean): Promise<number> => {
     const time = now();
     errors = [];
-    const stored = await openStore().get(name);
-    let state = parseState(stored);
-    if (stored !== lastState) {
-      // Another tab may have stored a newer state, but a store that is full or damaged has an older one or none.
-      const last = parseState(lastState);
-      if (last.round > state.round) state = last;
-    }
+    const stored = parseState(await openStore().get(name));
+    const last = parseState(lastState);
+    // Another tab may have stored a newer state, but a store that is full or damaged has an older one or none.
+    const state = last.round > stored.round ? last : stored;
     status = statusOf(state, userID, status.errors);
     const { nextAt, round } = state;
     const wait = nextAt - time;
@@ -255,9 +252,8 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
         }
       }
       // Waits until the next round is due, the watch ends or a pause ends. The clock may have been set back in the round.
-      const waitMs = Math.min(Math.max(nextAt - now(), 0), maxPauseMs);
-      const pause = withTimeout("", waitMs, wake, () => new Promise(() => undefined));
-      await pause.catch(() => undefined);
+      const waitMs = Math.max(Math.min(nextAt - now(), maxPauseMs), 0);
+      await withTimeout("", waitMs, wake, () => new Promise(() => undefined)).catch(() => undefined);
     }
   };
   signal.addEventListener("abort", () => {
