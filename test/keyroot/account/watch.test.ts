@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Alarm, type Contact, oneEndpoint, type WatchKeysOptions } from "keyroot";
+import { type Alarm, ANY_KEY, type Contact, oneEndpoint, type WatchKeysOptions } from "keyroot";
 import { accounts } from "keyroot/account";
 import { makeBundle, parseBundle } from "keyroot/bundle";
 import { AccountRegistry, keyAt, textAt } from "../../support/account/accountRegistry.ts";
@@ -58,6 +58,15 @@ describe("watch with accounts", () => {
     expect(watch.status.checkedAt).to.equal(time - HOUR);
     expect(watch.status.contactsCheckedAt.get(contact.userID)).to.equal(time - HOUR);
     expect(codes()).to.deep.equal([]);
+  });
+
+  it("checks all keys if the store returns null for a missing text, as AsyncStorage does", async () => {
+    const contact = registry.newAccount();
+    await registry.change(contact, 0);
+    contacts = [{ userID: contact.userID, expectedPublicKey: keyAt(0) }];
+    const get = (name: string) => (store.get(name) ?? null) as unknown as undefined;
+    const watch = await start({ store: { get, set: (name, text) => store.set(name, text) } });
+    expect((await watch.check()).errors).to.deep.equal([]);
   });
 
   it("checks all keys if the store never finishes storing the account files", async () => {
@@ -124,13 +133,11 @@ describe("watch with accounts", () => {
       ]);
     });
 
-    it("checks all other users within two rounds if the browser sends six requests at a time", async () => {
-      const withheld = await Promise.all(Array.from({ length: 6 }, () => newContact()));
-      const swapped = await newContact(keyAt(1));
-      const { fetch = never(), limits } = hanging((url) => withheld.some(({ hex }) => url.includes(hex)));
+    /** Makes a `fetch` that sends six requests at a time, as browsers do. */
+    const sixAtOnce = (fetch: typeof globalThis.fetch): typeof fetch => {
       let free = 6;
       const waiting: (() => void)[] = [];
-      const sixAtOnce: typeof fetch = async (url, init) => {
+      return async (url, init) => {
         if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
         else free--;
         try {
@@ -141,10 +148,28 @@ describe("watch with accounts", () => {
           else free++;
         }
       };
-      const watch = await start({}, { fetch: sixAtOnce, limits });
+    };
+
+    it("checks all other users within two rounds if the browser sends six requests at a time", async () => {
+      const withheld = await Promise.all(Array.from({ length: 6 }, () => newContact()));
+      const swapped = await newContact(keyAt(1));
+      const { fetch = never(), limits } = hanging((url) => withheld.some(({ hex }) => url.includes(hex)));
+      const watch = await start({}, { fetch: sixAtOnce(fetch), limits });
       // The watch itself starts the first round.
       await watch.check();
       expect(codes()).to.deep.equal([["CONTACT_KEY_MISMATCH", swapped.userID]]);
+    });
+
+    it("finds the statement of a changed key although six other users' statements are withheld", async () => {
+      const users = await Promise.all(Array.from({ length: 7 }, () => newContact()));
+      const files = users.map((user) => plainAccountFile(user, [plainStatement(user, 0, textAt(0))]));
+      contacts = users.map(({ userID }, i) => ({ userID, expectedPublicKey: ANY_KEY, account: files[i] ?? never() }));
+      for (const user of users) await registry.change(user, 1);
+      const withheld = users.slice(0, 6);
+      const { fetch = never(), limits } = hanging((url) => withheld.some(({ hex }) => url.includes(hex)));
+      const watch = await start({}, { fetch: sixAtOnce(fetch), limits });
+      for (let round = 0; round < 3; round++) await watch.check();
+      expect(codes()).to.have.deep.members(withheld.map(({ userID }) => ["SLOT_UNAUTHORIZED", userID]));
     });
 
     it("uses a statement that it serves while it withholds the next one", async () => {
@@ -223,6 +248,16 @@ describe("watch with accounts", () => {
       await registry.change(own, 1);
       await watch.check();
       expect(codes()).to.have.lengthOf(1);
+    });
+
+    it("raises CHANGE_UNPUBLISHED in time if the clock was a year ahead in the first round", async () => {
+      const later = plainAccountFile(own, [plainStatement(own, 1, textAt(1))]);
+      time += 365 * DAY;
+      const watch = await start({ publicKey: keyAt(1), account: later });
+      await watch.check();
+      time -= 365 * DAY;
+      for (let day = 0; day < 3; day++, time += DAY) await watch.check();
+      expect(codes()).to.deep.equal([["CHANGE_UNPUBLISHED", own.userID]]);
     });
 
     it("accepts only an account file that authorizes the owner's key", async () => {

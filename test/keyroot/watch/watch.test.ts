@@ -393,6 +393,24 @@ describe("watch", () => {
       for (const [i, limit] of limits.entries()) expect(waits[i], String(i)).to.be.within(limit * 0.75, limit);
     });
 
+    it("waits at most 5 minutes if the clock is set back by a day during a round", async () => {
+      const timers = mock.method(globalThis, "setTimeout");
+      try {
+        await start({
+          contacts: () => {
+            time -= 24 * HOUR;
+            return [];
+          },
+        });
+        while (store.size === 0) await setImmediate();
+        await setImmediate();
+        const waits = timers.mock.calls.map(({ arguments: [, ms = 0] }) => ms);
+        expect(Math.max(...waits)).to.equal(300_000);
+      } finally {
+        timers.mock.restore();
+      }
+    });
+
     it("repeats an alarm if the app's alarm function failed", async () => {
       serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
       let calls = 0;
@@ -447,6 +465,31 @@ describe("watch", () => {
       }
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
+
+    for (const [what, change] of [
+      ["stores nothing more", (text: string) => text],
+      ["damages the state", (text: string) => text.slice(1)],
+    ] as const) {
+      it(`continues with the state of its last round if the store ${what}`, async () => {
+        serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
+        const full = { get: (name: string) => store.get(name), set: () => Promise.reject(new Error("full")) };
+        await (await start()).check();
+        app.abort();
+        app = new AbortController();
+        for (const [name, text] of store) store.set(name, change(text));
+        alarms = [];
+        serverKeys = [{ userID: contact.userID, expectedPublicKey: never.pubKey }];
+        const watch = await start({ store: full, fileLimitMs: HOUR });
+        await watch.check();
+        network.lie = (url) => (url.endsWith(".json") ? new Response("", { status: 503 }) : undefined);
+        for (let attempt = 0; attempt < 9; attempt++, time += HOUR / 4) await watch.check();
+        const users = [own.userID, contact.userID];
+        expect(alarms.map(({ code, userID }) => [code, userID])).to.have.deep.members([
+          ["CONTACT_KEY_MISMATCH", contact.userID],
+          ...users.map((userID) => ["FILE_UNAVAILABLE", userID]),
+        ]);
+      });
+    }
   });
 
   it("checks all keys again if its state is damaged", async () => {

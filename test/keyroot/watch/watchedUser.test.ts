@@ -86,7 +86,7 @@ describe("state of a watched user", () => {
   describe("during an outage of the file host", () => {
     const outage = (gapMs: number, attempts: number) => {
       const user = published();
-      for (let i = 0; i < attempts; i++) applyOutage(user, "UNREACHABLE", i * gapMs);
+      for (let i = 0; i < attempts; i++) applyOutage(user, i * gapMs);
       return user;
     };
 
@@ -95,7 +95,7 @@ describe("state of a watched user", () => {
       expect(codes(outage(HOUR / perHour, 24 * perHour), "key")).to.deep.equal([]);
       const [condition] = conditions(outage(HOUR / perHour, 24 * perHour + 1), "key");
       expect(condition).to.include({ code: "FILE_UNAVAILABLE" });
-      expect(condition?.message).to.include("UNREACHABLE");
+      expect(condition?.message).to.include("NO_TIME_LEFT");
     });
 
     it("excludes the time during which the app did not run", () => {
@@ -158,7 +158,7 @@ describe("state of a watched user", () => {
           if (event.kind === "answer") applyAnswer(user, event.root, at(event.block), i);
           else if (user.root === undefined) continue;
           else if (event.kind === "file") applyFile(user, event.key, i);
-          else applyOutage(user, "TIMEOUT", i * HOUR);
+          else applyOutage(user, i * HOUR);
         }
         const restored = JSON.parse(JSON.stringify(user)) as WatchedUserState;
         // Converts a value to JSON and back, which removes undefined fields.

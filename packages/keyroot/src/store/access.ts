@@ -71,7 +71,11 @@ export function asCache(
     if (texts.get(name) === entry) texts.delete(name);
   };
   return {
-    get: async (name) => texts.get(name)?.text ?? attempt(() => store.get(name)),
+    async get(name) {
+      // Many storages return null for a missing text.
+      const text: unknown = texts.get(name)?.text ?? (await attempt(() => store.get(name)));
+      return typeof text === "string" ? text : undefined;
+    },
     set(name, text, isQueued = false) {
       const entry = { text, write: texts.get(name)?.write };
       texts.set(name, entry);

@@ -56,7 +56,7 @@ export function sourceOf(endpoint: Endpoint): string {
 /** Loads the cached key of a user. An unreadable entry causes a new request. */
 export async function loadCachedKey(cache: SafeStore, query: KeyQuery): Promise<CachedKey | undefined> {
   const text = await cache.get(entryName(query));
-  if (typeof text !== "string") return undefined;
+  if (text === undefined) return undefined;
   try {
     const entry: unknown = JSON.parse(text);
     if (!isObject(entry) || entry["format"] !== FORMAT) return undefined;

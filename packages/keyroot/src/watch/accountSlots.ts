@@ -47,8 +47,9 @@ interface SlotReading extends FoundSlot {
 }
 
 /**
- * The number of requests that browsers send to a host at the same time. They delay the others, so in the next round,
- * the users whose files were requested first come last.
+ * The number of requests that browsers send to a host at the same time. If the host does not answer these requests, it
+ * delays the others, so in the next step, the users whose files were requested first come last. Other users keep their
+ * places. If they moved back, too, they could come last in each step that needs a file.
  */
 const FILES_AT_ONCE = 6;
 
@@ -69,18 +70,18 @@ export async function readAccounts(
     const slots: FoundSlot[] = [];
     for (const [, user] of some) user.accountTurn ??= round;
     const queue = sortByTurn(some, "accountTurn");
-    for (const [, user] of queue.slice(0, FILES_AT_ONCE)) user.accountTurn = round + 1;
+    const late = new Set(queue.slice(0, FILES_AT_ONCE));
     await forEach(queue, async (user, servers) => {
       const [userID] = user;
       const query: KeyQuery = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
       const contact = { query, account: keys.get(userID)?.account };
       const [slot] = await findContactSlots(config, [contact], { servers, cache, files });
-      if (slot instanceof KeyrootError) {
-        if (files === "next" && isMissing(slot)) return;
-        throw slot;
-      }
-      if (slot) slots.push({ user, slot });
+      const isError = slot instanceof KeyrootError;
+      if (isError && !(files === "next" && isMissing(slot))) throw slot;
+      late.delete(user);
+      if (slot && !isError) slots.push({ user, slot });
     });
+    for (const [, user] of late) user.accountTurn = round + 1;
     const readings: SlotReading[] = [];
     await forEach(slots, async ({ user, slot }, servers) => {
       const source = { ...config.source, tag: "finalized" } as const;
@@ -110,7 +111,8 @@ export async function readAccounts(
     state.slot = watched;
     if (nextRoot === undefined) delete watched.next;
     else watched.next = { id: key.nextSlotID, number: key.nextNumber, root: nextRoot, evidence };
-    if (root === undefined) watched.unpublishedSince ??= time;
+    // The clock may have been set back since.
+    if (root === undefined) watched.unpublishedSince = Math.min(watched.unpublishedSince ?? time, time);
     else delete watched.unpublishedSince;
     const isVerified = state.publicKey === key.publicKey;
     if (root !== undefined && nextRoot === undefined && isVerified)

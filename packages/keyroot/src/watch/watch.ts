@@ -137,7 +137,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     requireFeature("navigator.locks", platform.navigator?.locks, "web-locks, or use https");
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
   let errors: unknown[] = [];
-  /** The last state as text, for a store that fails. */
+  /** This tab's last state as text, for a store that fails. */
   let lastState: string | undefined;
   /** The alarms that `onAlarm` did not accept. */
   const refused = new Set<string>();
@@ -183,7 +183,10 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   const round = async (isForced: boolean): Promise<number> => {
     const time = now();
     errors = [];
-    const state = parseState((await openStore().get(name)) ?? lastState);
+    const stored = parseState(await openStore().get(name));
+    const last = parseState(lastState);
+    // Another tab may have stored a newer state, but a store that is full or damaged has an older one or none.
+    const state = last.round > stored.round ? last : stored;
     status = statusOf(state, userID, status.errors);
     const { nextAt, round } = state;
     const wait = nextAt - time;
@@ -196,8 +199,6 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     // Always include the app's user, whose root is read in each round.
     const isRootDue = ([, { readAt }]: UserToCheck) => isForced || isOld(readAt, time, EPOCH_MS);
     const due = contacts.filter(isRootDue).filter(([, user]) => isDue(user, time, recheckMs));
-    // With thousands of contacts, the file of the app's user would wait for days, so it is first in every second round.
-    if (round % 2) ownUser[1].fileTurn = 0;
     const chosen = [ownUser].filter(isRootDue).concat(chooseContacts(round, due));
     const keys = new Map(list).set(userID, own);
     let accountStore = openStore();
@@ -250,9 +251,9 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
           status = { ...status, errors: [error] };
         }
       }
-      // Waits until the next round is due, the watch ends or a pause ends.
-      const pause = withTimeout("", Math.max(nextAt - now(), 0), wake, () => new Promise(() => undefined));
-      await pause.catch(() => undefined);
+      // Waits until the next round is due, the watch ends or a pause ends. The clock may have been set back in the round.
+      const waitMs = Math.max(Math.min(nextAt - now(), maxPauseMs), 0);
+      await withTimeout("", waitMs, wake, () => new Promise(() => undefined)).catch(() => undefined);
     }
   };
   signal.addEventListener("abort", () => {

@@ -58,15 +58,15 @@ export function serializeState(state: WatchState): string {
   return sha256Hex(text) + text;
 }
 
-/** Reads a stored state. If the state is missing, damaged or unreadable, the watch checks all keys again. */
-export function parseState(stored: unknown): WatchState {
+/** Reads a stored state. If the state is missing or damaged, the watch checks all keys again. */
+export function parseState(text = ""): WatchState {
   try {
-    const text = String(stored);
     const json = text.slice(64);
-    if (sha256Hex(json) !== text.slice(0, 64)) throw new Error();
-    const state = JSON.parse(json) as WatchState;
+    // An empty text causes a SyntaxError.
+    const parsed: unknown = JSON.parse(sha256Hex(json) === text.slice(0, 64) ? json : "");
+    const { round = 0, ...state } = parsed as Omit<WatchState, "round"> & Partial<WatchState>;
     Object.keys(state.users);
-    return { ...state, round: (Number.isSafeInteger(state.round) ? state.round : 0) + 1 };
+    return { ...state, round: round + 1 };
   } catch {
     return { users: {}, round: 1, nextAt: 0, failures: 0 };
   }

@@ -12,7 +12,7 @@ interface Outage {
   observedMs: number;
   /** The number of these rounds. */
   attempts: number;
-  /** The error code of the last round's request, or NO_TIME_LEFT if the round ended before it read the file. */
+  /** The error code of the last request, or NO_TIME_LEFT if no round has had time to request the file. */
   code: string;
 }
 
@@ -104,8 +104,9 @@ export function applyFile(user: WatchedUserState, publicKey: string, now: number
   delete user.outage;
 }
 
-export function applyOutage(user: WatchedUserState, code: string, now: number): void {
-  const { since = now, last = now, observedMs = 0, attempts = 0 } = user.outage ?? {};
+/** Records that the file is due. If the file host fails or does not answer, the caller sets the outage's code. */
+export function applyOutage(user: WatchedUserState, now: number): void {
+  const { since = now, last = now, observedMs = 0, attempts = 0, code = "NO_TIME_LEFT" } = user.outage ?? {};
   const gap = Math.min(Math.abs(now - last), MAX_GAP_MS);
   user.outage = { since, last: now, observedMs: observedMs + gap, attempts: attempts + 1, code };
 }
