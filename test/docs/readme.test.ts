@@ -61,7 +61,7 @@ describe("README.md", () => {
   });
 
   it("begins with npm start and npm test", () => {
-    expect(blocks[0]).to.deep.equal(["npm start", "npm test"]);
+    expect(blocks.slice(0, 2)).to.deep.equal([["npm start"], ["npm test"]]);
   });
 
   it("has at most 750 words and 25 links", () => {
@@ -83,7 +83,7 @@ describe("README.md", () => {
 
   it("contains only code blocks that these tests run", () => {
     const languages = Array.from(readme.matchAll(/^```(\w+)$/gm), ([, language]) => language);
-    expect(languages.toSorted()).to.deep.equal(["js", "sh", "sh", "text"]);
+    expect(languages.toSorted()).to.deep.equal(["js", "sh", "sh", "sh", "text"]);
   });
 
   it("contains only tested commands", () => {
@@ -123,7 +123,7 @@ describe("README.md", () => {
     const inFolder = (command: string) =>
       command.replace(/(?<!-)\b(users\.jsonl|files)\b/g, (name) => join(folder, name));
     const outputs: string[] = [];
-    for (const [i, command] of (blocks[1] ?? []).entries()) {
+    for (const [i, command] of (blocks[2] ?? []).entries()) {
       // npx finds Hardhat in the project. After the first command, the test starts the same file without npx.
       const hardhat = i === 0 ? "npx --no-install hardhat" : "node_modules/.bin/hardhat";
       const script = inFolder(command).replace("npx hardhat", hardhat);
