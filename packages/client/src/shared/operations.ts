@@ -281,7 +281,7 @@ export interface AuditEntry {
   address: string | null;
 }
 
-/** A challenge for a key, or only the key's state if the user has already registered it. */
+/** A challenge for a key, or the key's state if the user has already registered it. */
 export interface Challenge {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;

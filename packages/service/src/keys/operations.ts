@@ -61,7 +61,7 @@ export const keyOperations = [
     body: strict({ public_key: publicKey, key_id: keyID }),
     answer: named(
       "Challenge",
-      "A challenge for a key, or only the key's state if the user has already registered it.",
+      "A challenge for a key, or the key's state if the user has already registered it.",
       {
         user_id: userID,
         state: anyState.meta({
