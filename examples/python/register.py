@@ -79,8 +79,6 @@ def register(service, config, private_key, public_key):
     """Registers a key. Repeating it has no effect. Returns the user's record."""
     key = {"public_key": to_base64(public_key), "key_id": to_base64(key_id_of(public_key))}
     challenge = service.call("authdUser/publicKey/challenge", key)
-    if challenge["state"] != "unregistered":
-        return service.call("authdUser/publicKey/register", key)
     expected = {
         "user_id": config["user_id"],
         "key_type": "x25519",
@@ -92,6 +90,8 @@ def register(service, config, private_key, public_key):
         actual = challenge.get(field)
         if (actual.lower() if field == "contract" and isinstance(actual, str) else actual) != value:
             raise Mismatch(f"The challenge's {field} is {actual}; this app is configured for {value}.")
+    if challenge["state"] != "unregistered":
+        return service.call("authdUser/publicKey/register", key)
     response = respond(config, private_key, public_key, challenge)
     proof = {"challenge": challenge["challenge"], "response": to_base64(response)}
     return service.call("authdUser/publicKey/register", {**key, **proof})

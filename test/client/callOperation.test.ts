@@ -38,6 +38,17 @@ describe("callOperation", () => {
     };
   };
 
+  it("names the reason and the remedy if no service listens", async () => {
+    const server = await serve((_, response) => response.end());
+    await server.close();
+    const options = { serviceUrl: server.url, bizID: "biz_1", retries: 0 };
+    const error = await failure(operationCaller(checkClientOptions(options))("/v1/authdUser/record/get", {}, {}));
+    expect(error).to.include({ name: "TransportError", code: "UNREACHABLE" });
+    expect(error)
+      .to.have.property("message")
+      .that.matches(/failed: ECONNREFUSED\. Check the serviceUrl option/);
+  });
+
   it("sends JSON with the access token and the idempotency key", async () => {
     const { post } = await connect((request, response) => {
       const { method, url, headers } = request;

@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
-import { checkClientOptions, checkRefreshToken, type ClientOptions } from "../../packages/client/src/shared/options.ts";
+import {
+  checkClientOptions,
+  checkKeyID,
+  checkRefreshToken,
+  type ClientOptions,
+} from "../../packages/client/src/shared/options.ts";
 import { refusalOf } from "../support/refusalOf.ts";
 
 const check = (options: Partial<ClientOptions>) =>
@@ -83,6 +88,13 @@ describe("options of the clients", () => {
           .to.throw()
           .that.satisfies((error: object) => !JSON.stringify({ ...error, text: inspect(error) }).includes(secret));
       }
+    });
+  });
+
+  describe("keyID", () => {
+    it("is rejected with a description of its form if it is bytes", () => {
+      const message = "The keyID argument must be a key id in base64, such as the key_id in a response or event";
+      expect(() => checkKeyID(new Uint8Array(16) as never)).to.throw(message);
     });
   });
 });

@@ -366,7 +366,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     await userLink(page, other.userID).waitFor();
     expect(await userLink(page, user.userID).count()).to.equal(0);
     await page.goto(`${world.url}#/users/${user.userID}`);
-    await sees(page, "USER_UNKNOWN");
+    await sees(page, "USER_ERASED");
     expect(complaints).to.deep.equal([]);
   });
 });

@@ -35,7 +35,7 @@ async function load() {
  * version of Node.
  */
 function refuse(reason: string): void {
-  const message = `${reason} This is Node ${process.versions.node}. Install Node ${NEWEST_TESTED} (https://nodejs.org), or put 'npx -p node@${NEWEST_TESTED}' before the command.`;
+  const message = `${reason} This is Node ${process.versions.node}. Install Node ${NEWEST_TESTED} (https://nodejs.org), or put 'npx -y -p node@${NEWEST_TESTED}' before the command.`;
   process.exitCode = 2;
   if (process.argv.includes("--json"))
     process.stdout.write(`${JSON.stringify({ error: { code: "NODE_UNSUPPORTED", message } })}\n`);

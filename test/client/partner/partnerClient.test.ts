@@ -117,7 +117,9 @@ describe("PartnerClient", () => {
 
     it("checks a user id before it sends a request", async () => {
       for (const id of ["", "y".repeat(31), "0".repeat(39), "g".repeat(40), `0x${"0".repeat(40)}`]) {
-        expect(await failure(client().getUser(id))).to.include({ code: "USER_ID_INVALID" });
+        const error = await failure(client().getUser(id));
+        expect(error).to.include({ code: "USER_ID_INVALID" });
+        expect(error).to.have.property("message").that.includes("or 40 hex digits, but is");
       }
       for (const pageSize of [0, 1001, 1.5]) {
         expect(await failure(client().listUsers({ pageSize }).next())).to.include({ code: "ARGUMENT_INVALID" });

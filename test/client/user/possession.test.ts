@@ -40,11 +40,11 @@ describe("UserClient.register", () => {
   };
 
   /** Creates a client whose service returns this challenge, and records its requests. */
-  function client(changes: Record<string, unknown> = {}, options: Partial<UserClientOptions> = {}) {
+  function client(changes: Record<string, unknown> = {}, options: Partial<UserClientOptions> = {}, jwt = JWT) {
     const sent: { url: string; body: string }[] = [];
     const fetch = ((url: string, { body }: { body: string }) => {
       sent.push({ url, body });
-      const answer = url.endsWith("/jwt") ? { jwt: JWT } : url.endsWith("/challenge") ? challenge : record;
+      const answer = url.endsWith("/jwt") ? { jwt } : url.endsWith("/challenge") ? challenge : record;
       return Promise.resolve(
         new Response(JSON.stringify(url.endsWith("/challenge") ? { ...answer, ...changes } : answer)),
       );
@@ -72,6 +72,25 @@ describe("UserClient.register", () => {
     const { user, responses } = client({ state: "published", challenge: undefined, ephemeral_key: undefined });
     await user.register(keys);
     expect(responses()).to.deep.equal([undefined]);
+  });
+
+  it("rejects another chain or contract even if the key is already registered", async () => {
+    const registered = { state: "published", challenge: undefined, ephemeral_key: undefined, expires: undefined };
+    for (const options of [{ chainId: 2 }, { contract: `0x${"5".repeat(40)}` }]) {
+      const { user, responses } = client(registered, options);
+      expect(await failure(user.register(keys))).to.include({ code: "CHALLENGE_MISMATCH" });
+      expect(responses()).to.be.empty;
+    }
+  });
+
+  it("sends no key with the refresh token of another user", async () => {
+    const payload = Buffer.from(JSON.stringify({ iat: 1, exp: 2, sub: sampleUserID(2) })).toString("base64url");
+    const { user, sent } = client({}, { userID }, `e30.${payload}.c2ln`);
+    expect(await failure(user.register(keys)))
+      .to.include({ code: "ARGUMENT_INVALID" })
+      .and.have.property("message")
+      .that.includes(sampleUserID(2));
+    expect(sent.map(({ url }) => url)).to.deep.equal([`${SERVICE}/v1/public/auth/jwt`]);
   });
 
   it("calls the app's function for the response", async () => {

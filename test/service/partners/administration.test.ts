@@ -303,7 +303,13 @@ describeOnEachDatabase("administration", (service) => {
       const { users } = await service.done(LIST, {}, { token: partner.jwt });
       expect(users).to.deep.equal([]);
       const get = await service.post("/v1/authdBizSrv/users/get", { user_id_hex: user.hex }, { token: partner.jwt });
-      expectProblem(get, [404, "USER_UNKNOWN"]);
+      expectProblem(get, [409, "USER_ERASED"]);
+      for (const operation of ["publicKeys/get", "users/deactivate", "users/listRefreshTokens"]) {
+        const path = `/v1/authdBizSrv/${operation}`;
+        expectProblem(await service.post(path, { user_id: user.userID }, { token: partner.jwt }), [409, "USER_ERASED"]);
+        const other = await service.createPartner();
+        expectProblem(await service.post(path, { user_id: user.userID }, { token: other.jwt }), [404, "USER_UNKNOWN"]);
+      }
       expect(await service.context.publicKeys.get("us-west-2", user.userID)).to.equal(undefined);
     });
 

@@ -233,6 +233,19 @@ describeOnEachDatabase("shadow users", (service) => {
       all = [...all, fresh].sort();
     });
 
+    it("skips erased users without shortening a page", async () => {
+      const [first, ...others] = all;
+      const last = others.pop();
+      for (const user_id of others)
+        await service.done("/v1/authdBizSrv/users/erase", { user_id }, { token: company.jwt });
+      const { body } = await list({ limit: 1 });
+      expect((body["users"] as { user_id: string }[]).map(({ user_id }) => user_id)).to.deep.equal([first]);
+      expect(body["next"]).to.equal(first);
+      const rest = (await list({ limit: 1, after: first })).body;
+      expect((rest["users"] as { user_id: string }[]).map(({ user_id }) => user_id)).to.deep.equal([last]);
+      expect(rest["next"]).to.equal(null);
+    });
+
     for (const limit of [0, 1001, "5"]) {
       it(`rejects the limit ${JSON.stringify(limit)}`, async () => {
         expectProblem(await list({ limit }), [400, "FIELD_INVALID"]);

@@ -271,7 +271,7 @@ export class AdminClient {
    * is suspended. If the key is already being published, the service rejects the call with PUBLIC_KEY_SUBMITTED.
    * Repeating the call has no effect.
    * @param userID 32 characters of zBase32, or 40 hex digits
-   * @param keyID the id of the key, as listed in the audit log
+   * @param keyID the id of the key in base64, as listed in the audit log
    * @throws ArgumentError USER_ID_INVALID
    */
   async discardPublicKey(bizID: string, userID: string, keyID: string, options: CallOptions = {}): Promise<void> {

@@ -28,7 +28,7 @@ export class PartnerAccounts {
   /**
    * Objects to a pending change of a user's key. Repeating the call has no effect.
    * @param number the number of the change, from a `keyChange.held` event
-   * @param keyID the id of the change's key, from the same event
+   * @param keyID the id of the change's key in base64, from the same event
    */
   async object(userID: string, number: number, keyID: string, options: CallOptions = {}): Promise<KeyChange> {
     return this.#decide("/v1/authdBizSrv/accounts/object", userID, number, keyID, options);

@@ -229,7 +229,7 @@ export class PartnerClient {
    * Discards a user's `pending` public key, so that the user can register a different one. This is necessary, for
    * example, if someone else registered the key. If the key has already been submitted to the chain, the service
    * rejects the request with PUBLIC_KEY_SUBMITTED. Repeating the call has no effect.
-   * @param keyID the id of the key, from `publicKeyOf`
+   * @param keyID the id of the key in base64: `key_id` of `publicKeyOf`
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
     const { subject, body } = keyOf(userID, keyID);
@@ -241,7 +241,7 @@ export class PartnerClient {
    * Approves a user's pending public key although the service received a different key for the same user. If
    * `KEYROOT_HOLD_ON_CONFLICT` is set in the service, a key with such a conflict is published only after this call.
    * Repeating the call has no effect.
-   * @param keyID the id of the key, from `publicKeyOf`
+   * @param keyID the id of the key in base64: `key_id` of `publicKeyOf`
    */
   async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
     const { subject, body } = keyOf(userID, keyID);

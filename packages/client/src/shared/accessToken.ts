@@ -1,6 +1,7 @@
 import { base64ToBytes } from "keyroot/internal/bytes";
 import { decodeUtf8 } from "keyroot/internal/engine";
-import { TransportError } from "../errors.ts";
+import { ArgumentError, TransportError } from "../errors.ts";
+import { isUserID, type UserID } from "keyroot/internal/formats";
 import { isObject } from "keyroot/internal/input";
 import { rejectOnAbort } from "keyroot/internal/transport";
 
@@ -21,22 +22,26 @@ const MAX_CHARACTERS = 8192;
 export class AccessToken {
   readonly #exchange: () => Promise<string>;
   readonly #now: () => number;
+  readonly #userID: UserID | undefined;
   #current: { jwt: string; replaceAt: number } | undefined;
   #exchanging: Promise<string> | undefined;
 
   /**
    * @param exchange exchanges the refresh token for an access token in JWT form
    * @param now returns the current time in ms since 1970
+   * @param userID the user that the app expects. Default: any user
    */
-  constructor(exchange: () => Promise<string>, now: () => number) {
+  constructor(exchange: () => Promise<string>, now: () => number, userID?: UserID) {
     this.#exchange = exchange;
     this.#now = now;
+    this.#userID = userID;
   }
 
   /**
    * Returns a valid access token.
    * @param signal ends only this caller's wait. The exchange of the token continues for other callers.
    * @throws TransportError SERVICE_ANSWER_INVALID or ABORTED, or an error of the exchange
+   * @throws ArgumentError ARGUMENT_INVALID if the token is another user's
    */
   async get(signal?: AbortSignal): Promise<string> {
     if (this.#current !== undefined && this.#now() < this.#current.replaceAt) return this.#current.jwt;
@@ -58,7 +63,13 @@ export class AccessToken {
   async #renew(): Promise<string> {
     const requestedAt = this.#now();
     const jwt = await this.#exchange();
-    const lifetime = lifetimeOf(jwt);
+    const claims = jwt.length <= MAX_CHARACTERS ? parseClaims(JWT.exec(jwt)?.[1]) : {};
+    const lifetime = lifetimeOf(claims);
+    const owner = claims["sub"];
+    if (this.#userID !== undefined && isUserID(owner) && owner !== this.#userID) {
+      const message = `The refresh token is the user ${owner}'s, but the userID option is ${this.#userID}. Use the token and the id of the same user.`;
+      throw new ArgumentError("ARGUMENT_INVALID", message);
+    }
     this.#current = { jwt, replaceAt: requestedAt + lifetime - Math.min(MARGIN_MS, lifetime / 10) };
     return jwt;
   }
@@ -70,8 +81,7 @@ export class AccessToken {
  * service can do so.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
-function lifetimeOf(jwt: string): number {
-  const { iat, exp } = jwt.length <= MAX_CHARACTERS ? parseClaims(JWT.exec(jwt)?.[1]) : {};
+function lifetimeOf({ iat, exp }: Record<string, unknown>): number {
   if (typeof iat === "number" && typeof exp === "number" && exp > iat) return (exp - iat) * 1000;
   const message = "The service's access token must be a JWT with an exp that is greater than its iat.";
   throw new TransportError("SERVICE_ANSWER_INVALID", message);

@@ -45,11 +45,18 @@ export function operationCaller({ serviceUrl, timeoutMs, retries, fetch }: Check
       referrerPolicy: "no-referrer",
     };
     const send = async () => {
-      const answer = await fetchBytes(serviceUrl + path, init, { fetch, maxBytes: MAX_BYTES, timeoutMs, signal });
-      return readAnswer(host, path, answer);
+      const sent = fetchBytes(serviceUrl + path, init, { fetch, maxBytes: MAX_BYTES, timeoutMs, signal });
+      return readAnswer(host, path, await sent.catch(addRemedy));
     };
     return sendWithRetry(send, { retries, signal });
   };
+}
+
+/** Throws the error again. If the service is unreachable, the new message also says what to check. */
+function addRemedy(error: unknown): never {
+  if (!(error instanceof TransportError && error.code === "UNREACHABLE")) throw error;
+  const message = `${error.message} Check the serviceUrl option, the network, and whether the service runs.`;
+  throw new TransportError("UNREACHABLE", message, { cause: error.cause });
 }
 
 function readAnswer(host: string, path: string, { status, headers, bytes }: HttpAnswer): unknown {

@@ -281,11 +281,11 @@ export interface AuditEntry {
   address: string | null;
 }
 
-/** A challenge for a key, or only the key's state if the user has already registered it. */
+/** A challenge for a key, or the key's state if the user has already registered it. */
 export interface Challenge {
   /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
-  /** The state of the user's key. The fields of the challenge are present only if the user has no key yet, because a registered key needs no challenge. */
+  /** The state of the user's key. `challenge`, `ephemeral_key` and `expires` are present only if the user has no key yet, because a registered key needs no challenge. */
   state: "unregistered" | "pending" | "submitted" | "published";
   /** The challenge: 32 random bytes in base64. */
   challenge?: string | undefined;

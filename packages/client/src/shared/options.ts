@@ -4,7 +4,7 @@ import {
   checkKeyType,
   curve41417,
   type KeyType,
-  parseUserID,
+  isUserID,
   type UserID,
   userIDFromHex,
   userIDToHex,
@@ -110,8 +110,10 @@ export function checkBizID(what: string, bizID: unknown): string {
 
 /** Parses a user id of 32 characters of zBase32 or 40 hex digits. @throws ArgumentError USER_ID_INVALID */
 export function toUserID(text: string): UserID {
-  const isHex = typeof text === "string" && /^[0-9a-f]{40}$/i.test(text);
-  return isHex ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
+  if (typeof text === "string" && /^[0-9a-f]{40}$/i.test(text)) return userIDFromHex(text.toLowerCase());
+  if (isUserID(text)) return text;
+  const message = `A user id must be 32 lowercase zBase32 characters or 40 hex digits, but is ${describeValue(text)}.`;
+  throw new ArgumentError("USER_ID_INVALID", message);
 }
 
 /** Makes the request body for an operation on a user. @throws ArgumentError USER_ID_INVALID */
@@ -120,10 +122,15 @@ export function userOf(userID: string) {
   return { subject: { user_id }, body: { user_id_hex: userIDToHex(user_id) } };
 }
 
+/** Checks the id of a key, which responses and events contain in base64. @throws ArgumentError ARGUMENT_INVALID */
+export function checkKeyID(keyID: string): string {
+  return checkText("The keyID argument", keyID, "a key id in base64, such as the key_id in a response or event");
+}
+
 /** Makes the request body for an operation on a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
 export function keyOf(userID: string, keyID: string) {
   const { subject, body } = userOf(userID);
-  const key_id = checkText("The keyID argument", keyID);
+  const key_id = checkKeyID(keyID);
   return { subject: { ...subject, key_id }, body: { ...body, key_id } };
 }
 

@@ -1,3 +1,4 @@
+import type { UserID } from "keyroot/internal/formats";
 import { ServiceError } from "../errors.ts";
 import { AccessToken } from "./accessToken.ts";
 import { object, secret } from "./answers.ts";
@@ -16,8 +17,9 @@ const exchanged = object<AnswerOf<"/v1/public/auth/jwt">>({ jwt: secret(/^[\w.-]
  * when necessary. If the service rejects the access token as expired or invalid, the operation is repeated once with a
  * new one.
  * @param refreshToken a server token or a user refresh token
+ * @param userID the user to whom the refresh token must belong. Default: any user
  */
-export function sessionOf(options: CheckedOptions, refreshToken: string): SendOperation {
+export function sessionOf(options: CheckedOptions, refreshToken: string, userID?: UserID): SendOperation {
   const call = operationCaller(options);
   const request = { biz_id: options.bizID, token: refreshToken };
   const exchange = async () => {
@@ -25,7 +27,7 @@ export function sessionOf(options: CheckedOptions, refreshToken: string): SendOp
     const { jwt } = exchanged("answer", await call("/v1/public/auth/jwt", request, {}));
     return jwt;
   };
-  const token = new AccessToken(exchange, options.now);
+  const token = new AccessToken(exchange, options.now, userID);
   return async (path, body, options) => {
     const accessToken = await token.get(options.signal);
     try {

@@ -27,8 +27,8 @@ const MAC_BYTES = 32;
 const LEAST_SIGNATURE_BYTES = 8;
 
 /**
- * Computes the response to the service's challenge. The challenge must name the same service, chain and contract as the
- * app's options.
+ * Computes the response to the service's challenge. The service's answer must name the same service, chain and contract
+ * as the app's options, even if the key is already registered.
  * @returns undefined if the user has already registered this key
  * @throws TransportError SERVICE_ANSWER_INVALID, CHALLENGE_MISMATCH
  * @throws ArgumentError ARGUMENT_INVALID
@@ -41,12 +41,19 @@ export async function answerChallenge(
 ): Promise<PossessionAnswer | undefined> {
   const { registry, keyType } = expected;
   if (registry) checkChecksum(registry.contract);
-  if (challenge.state !== "unregistered") return undefined;
+  const isRegistered = challenge.state !== "unregistered";
+  // An older service names itself, the chain and the contract only in a challenge.
+  if (isRegistered && challenge.service === undefined) return undefined;
   // A service without the field has keys of the default type.
   compare("keyType", keyType.name, challenge.key_type ?? "curve41417");
+  const service = serviceNameOf(expected.serviceUrl);
+  compare("service", service, challenge.service);
+  compare("chainId", registry?.chainId ?? null, challenge.chain_id);
+  compare("contract", registry?.contract.toLowerCase() ?? null, challenge.contract?.toLowerCase() ?? null);
+  if (isRegistered) return undefined;
   const statement: PossessionStatement = {
     keyType: keyType.name,
-    service: serviceNameOf(expected.serviceUrl),
+    service,
     registry,
     userID: challenge.user_id,
     publicKey: key.publicKey,
@@ -57,9 +64,6 @@ export async function answerChallenge(
         : new Uint8Array(),
     expires: count("answer.expires", challenge.expires),
   };
-  compare("service", statement.service, challenge.service);
-  compare("chainId", statement.registry?.chainId ?? null, challenge.chain_id);
-  compare("contract", statement.registry?.contract.toLowerCase() ?? null, challenge.contract?.toLowerCase() ?? null);
   try {
     if (keyType.name === curve41417.name) checkNewPublicKey(statement.ephemeralKey);
     else if (keyType.possession === "shared secret") keyType.check(statement.ephemeralKey);

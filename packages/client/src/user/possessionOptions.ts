@@ -18,7 +18,7 @@ export interface PossessionOptions {
   chainId?: number | bigint | undefined;
   /** The contract in which the service publishes keys: 0x and 40 hex digits. Required with `chainId`. */
   contract?: string | undefined;
-  /** The user's id. If you set this option, responses about other users are rejected. */
+  /** The user's id. If you set this option, other users' refresh tokens and responses about other users are rejected. */
   userID?: UserID | undefined;
 }
 

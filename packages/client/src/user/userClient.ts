@@ -11,7 +11,13 @@ import {
 } from "../shared/answerChecks.ts";
 import { OperationClient } from "../shared/operationClient.ts";
 import type { KeyChange, UserAccount, UserKey, UserRecord } from "../shared/operations.ts";
-import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOptions } from "../shared/options.ts";
+import {
+  type CallOptions,
+  checkClientOptions,
+  checkKeyID,
+  checkRefreshToken,
+  type ClientOptions,
+} from "../shared/options.ts";
 import { sessionOf } from "../shared/serviceSession.ts";
 import { bytesToBase64 } from "keyroot/internal/bytes";
 import type { OwnKey } from "keyroot/internal/identity";
@@ -74,7 +80,7 @@ export class UserClient {
     this.#keyType = checked.keyType;
     this.#possession = checkPossession(options, checked);
     const refreshToken = checkRefreshToken("refreshToken", options.refreshToken, "kru_");
-    this.#operations = new OperationClient(sessionOf(checked, refreshToken));
+    this.#operations = new OperationClient(sessionOf(checked, refreshToken, this.#possession.userID));
   }
 
   /**
@@ -101,10 +107,10 @@ export class UserClient {
    * Withdraws the user's own key while it is `pending`, so that the user can register a different one. This is
    * necessary, for example, if someone else registered the key. If the key has already been submitted to the chain, the
    * service rejects the request with PUBLIC_KEY_SUBMITTED. Repeating the call has no effect.
-   * @param keyID the id of the registered key, from the record
+   * @param keyID the id of the registered key in base64: `key_id` of the record
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
-    const body = { key_id: checkText("The keyID argument", keyID) };
+    const body = { key_id: checkKeyID(keyID) };
     const check = about({ key_id: keyID }, removedKey);
     await this.#operations.call("/v1/authdUser/publicKey/withdraw", body, check, options);
   }

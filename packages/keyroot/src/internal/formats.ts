@@ -10,4 +10,4 @@ export { curve41417 } from "../identity/keyTypes/curve41417.ts";
 export { checkKeyType, type KeyType } from "../identity/keyTypes/keyType.ts";
 export { checkPublicKey, keyIDOf } from "../identity/publicKey.ts";
 export type { Region } from "../identity/region.ts";
-export { parseUserID, USER_ID, type UserID, userIDFromHex, userIDToHex } from "../identity/userID.ts";
+export { isUserID, parseUserID, USER_ID, type UserID, userIDFromHex, userIDToHex } from "../identity/userID.ts";

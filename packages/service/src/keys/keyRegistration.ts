@@ -67,16 +67,21 @@ export class KeyRegistration implements AsyncDisposable {
   /**
    * Creates a challenge for the registration of a key.
    * @param service the service's URL in the app
-   * @returns a challenge, or the registered key if the user has already registered this key
+   * @returns a challenge, or the key's state if the user has already registered this key
    * @throws ServiceError PUBLIC_KEY_REGISTERED, RATE_LIMITED; ArgumentError KEY_ID_MISMATCH, and the codes of
    *   `checkNewPublicKey`
    */
-  async challenge(user: User, record: KeyRecord, service: string, author: Author): Promise<Challenge | RegisteredKey> {
-    const { keyType } = this.#options;
+  async challenge(
+    user: User,
+    record: KeyRecord,
+    service: string,
+    author: Author,
+  ): Promise<Challenge | (Pick<RegisteredKey, "state"> & Pick<Challenge, "service" | "registry">)> {
+    const { keyType, registry } = this.#options;
     checkKeyRecord(record, keyType);
     if (keyType.possession === "partner") throw partnerMustRegister();
     const registered = this.#options.accounts ? undefined : await this.#find(user, record, author);
-    if (registered !== undefined) return registered;
+    if (registered !== undefined) return { state: registered.state, service, registry };
     this.#countAttempt(user);
     return makeChallenge(this.#options, this.#workers, user, record, service);
   }

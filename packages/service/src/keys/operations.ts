@@ -30,7 +30,6 @@ import type { KeyRegistration } from "./keyRegistration.ts";
 import type { UserStore } from "../users/users.ts";
 import { listKeyEvents } from "./keyEvents.ts";
 import { type ConflictingKey, listUndecided } from "./conflictingKeys.ts";
-import type { Challenge } from "./possessionCheck.ts";
 import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
 import { approveKey, type DecisionOutcome, withdrawOrDiscardKey } from "./decideKey.ts";
 
@@ -62,12 +61,12 @@ export const keyOperations = [
     body: strict({ public_key: publicKey, key_id: keyID }),
     answer: named(
       "Challenge",
-      "A challenge for a key, or only the key's state if the user has already registered it.",
+      "A challenge for a key, or the key's state if the user has already registered it.",
       {
         user_id: userID,
         state: anyState.meta({
           description:
-            "The state of the user's key. The fields of the challenge are present only if the user has no key yet, because a registered key needs no challenge.",
+            "The state of the user's key. `challenge`, `ephemeral_key` and `expires` are present only if the user has no key yet, because a registered key needs no challenge.",
         }),
         challenge: challenge.optional(),
         key_type: z
@@ -162,7 +161,7 @@ export const keyOperations = [
       ...keyOrNone,
       conflicting_keys: conflictingKeys,
     }),
-    errors: [404],
+    errors: [404, 409],
     async handle(_body, { context, principal }) {
       const user = await callingUser(context, principal);
       return { ...toUser(user, context), ...(await getKeyOrNone(context, user)) };
@@ -176,7 +175,7 @@ export const keyOperations = [
     description: "Verify the key against the chain before you use it.",
     body: strict({ user_id: userID }),
     answer: userKey,
-    errors: [404],
+    errors: [404, 409],
     async handle({ user_id }, { context, principal: { bizID } }) {
       const user = await requireUser(context, bizID, user_id);
       const found = await getKey(context, user);
@@ -211,7 +210,7 @@ export const keyOperations = [
       "A user's key as the service states it to the partner, unverified. It is present unless the state is `unregistered`.",
       { user_id: userID, ...keyOrNone, conflicting_keys: conflictingKeys, events: keyEvents },
     ),
-    errors: [404],
+    errors: [404, 409],
     async handle(id, { context, principal }) {
       const user = await requireUser(context, principal.bizID, userIDOf(id));
       const [found, events] = await Promise.all([
@@ -321,15 +320,21 @@ function toConflictingKey({ pubKey, keyID, offered, withdrawn }: ConflictingKey)
 }
 
 /** Converts a challenge to a response body, which contains only the state for a registered key. */
-function toChallenge({ userID }: User, made: Challenge | RegisteredKey, { keyType }: Pick<KeyContext, "keyType">) {
-  if ("state" in made) return { user_id: userID, state: made.state };
-  const { nonce, ephemeralKey, expires, service, registry } = made;
+function toChallenge(
+  { userID }: User,
+  made: Awaited<ReturnType<KeyRegistration["challenge"]>>,
+  { keyType }: Pick<KeyContext, "keyType">,
+) {
+  const { service, registry } = made;
+  const registration = { service, chain_id: registry?.chainId ?? null, contract: registry?.contract ?? null };
+  const fields = { user_id: userID, key_type: keyType.name, ...registration };
+  if ("state" in made) return { ...fields, state: made.state };
+  const { nonce, ephemeralKey, expires } = made;
   return {
-    user_id: userID,
+    ...fields,
     state: "unregistered" as const,
     challenge: bytesToBase64(nonce),
-    key_type: keyType.name,
     ...(ephemeralKey.length > 0 && { ephemeral_key: bytesToBase64(ephemeralKey) }),
-    ...{ expires, service, chain_id: registry?.chainId ?? null, contract: registry?.contract ?? null },
+    expires,
   };
 }

@@ -193,7 +193,7 @@ export const tokenOperations = [
     summary: "List a user's refresh tokens in pages, in the order of creation, without their values",
     body: strict({ ...eitherUserID, ...tokenPage }),
     answer: page("tokens", userToken, tokenID),
-    errors: [404],
+    errors: [404, 409],
     async handle({ user_id, user_id_hex, ...options }, { context, principal }) {
       const user = await requireUser(context, principal.bizID, userIDOf({ user_id, user_id_hex }));
       const { tokens, next } = (await listUserTokens(context.databases, user, options)) ?? tokenUnknown();
@@ -208,7 +208,7 @@ export const tokenOperations = [
     summary: "Revoke a user's refresh token and its access tokens",
     body: strict({ ...eitherUserID, token_id: tokenID }),
     answer: userToken,
-    errors: [404],
+    errors: [404, 409],
     async handle({ token_id, ...id }, { context, principal, author }) {
       const user = await requireUser(context, principal.bizID, userIDOf(id));
       const revoked = await revokeUserToken(context.databases, user, token_id, context.now(), author);

@@ -88,7 +88,7 @@ export const userOperations = [
     summary: "Get a user",
     body: strict(eitherUserID),
     answer: activeUser,
-    errors: [404],
+    errors: [404, 409],
     async handle(id, { context, principal }) {
       return toActiveUser(await requireUser(context, principal.bizID, userIDOf(id)), context);
     },
@@ -113,7 +113,7 @@ export const userOperations = [
     summary: "Get a user for a person, without the salt and the bucket",
     body: strict(eitherUserID),
     answer: shownUser,
-    errors: [404],
+    errors: [404, 409],
     async handle(id, { context, principal }) {
       return answerFrom(shownUser, await requireUser(context, principal.bizID, userIDOf(id)));
     },
@@ -127,7 +127,7 @@ export const userOperations = [
       "The service then rejects all tokens of the user. The user's public key remains published and verifiable. Repeating the request has no effect.",
     body: strict(eitherUserID),
     answer: named("DeactivatedUser", "A user whose tokens are rejected.", { user_id: userID, deactivated: timestamp }),
-    errors: [404],
+    errors: [404, 409],
     async handle(id, { context, principal, author }) {
       const user = await requireUser(context, principal.bizID, userIDOf(id));
       const deactivated = await context.users.deactivate(user, context.now(), author);
@@ -136,14 +136,14 @@ export const userOperations = [
   }),
 ];
 
-/** Returns a partner's user. @throws ServiceError USER_UNKNOWN */
+/** Returns a partner's user. @throws ServiceError USER_UNKNOWN, USER_ERASED */
 export async function requireUser({ users }: Pick<UserContext, "users">, bizID: string, userID: UserID): Promise<User> {
   const user = await users.get(bizID, userID);
   if (user === undefined) throw userUnknown();
   return user;
 }
 
-/** Returns the calling user from the region in the access token. @throws ServiceError USER_UNKNOWN */
+/** Returns the calling user from the region in the access token. @throws ServiceError USER_UNKNOWN, USER_ERASED */
 export async function callingUser({ users }: { users: UserStore }, { region, bizID, userID }: PrincipalOf<"user">) {
   const user = await users.getIn(region, userID);
   if (user?.bizID !== bizID) throw userUnknown();

@@ -2,7 +2,11 @@ import type { Region } from "keyroot/internal/identity";
 import { ServiceError } from "../api/base/errors.ts";
 
 export function userUnknown(): ServiceError {
-  return new ServiceError(404, "USER_UNKNOWN", "There is no user with this id. Check the id, or create the user.");
+  return new ServiceError(
+    404,
+    "USER_UNKNOWN",
+    "You have no user with this id. Check the id, or create the user on the partner's server.",
+  );
 }
 
 export function userIDTaken(): ServiceError {
@@ -15,7 +19,7 @@ export function userInOtherRegion(region: Region): ServiceError {
 }
 
 export function userErased(): ServiceError {
-  const message = "This user was erased, and its id cannot be used again. Choose another id.";
+  const message = "This user was erased, and its id cannot be used again. To create a user, choose another id.";
   return new ServiceError(409, "USER_ERASED", message);
 }
 

@@ -5,11 +5,13 @@ import type { Author } from "../api/base/author.ts";
 import { type Claim, prepareGetClaim } from "./claims.ts";
 import { isAnyOf } from "../api/database/columns.ts";
 import { type Database, type Databases, perRegion } from "../api/database/database.ts";
-import { userDeactivated } from "./userErrors.ts";
+import { userDeactivated, userErased } from "./userErrors.ts";
 import type { User } from "./newUser.ts";
 import { userIDs, users } from "./tables.ts";
 
 const ID_LENGTH = 32;
+/** Maximum number of ids that one query of a list reads. */
+const MOST_IDS = 10_000;
 
 /**
  * Reads and changes shadow users. The home database stores the owner of each user id, and the user's region stores
@@ -26,7 +28,10 @@ export class UserStore {
     this.#getUser = perRegion(databases, prepareGetUser);
   }
 
-  /** @returns undefined if the partner has no such user */
+  /**
+   * @returns undefined if the partner has no such user
+   * @throws ServiceError USER_ERASED if the partner has erased the user
+   */
   async get(bizID: string, userID: UserID): Promise<User | undefined> {
     const [claim] = await this.#getClaim.execute({ userID });
     return claim?.bizID === bizID ? this.getIn(claim.region, userID) : undefined;
@@ -35,10 +40,12 @@ export class UserStore {
   /**
    * Reads a user in a known region, without querying the home database.
    * @returns undefined if the user does not exist
+   * @throws ServiceError USER_ERASED
    */
   async getIn(region: Region, userID: UserID): Promise<User | undefined> {
     const [user] = await this.#getUser[region].execute({ userID });
-    return user?.erased === null ? user : undefined;
+    if (typeof user?.erased === "number") throw userErased();
+    return user;
   }
 
   /**
@@ -57,22 +64,30 @@ export class UserStore {
   }
 
   /**
-   * Lists one page of a partner's users in the order of their ids.
+   * Lists one page of a partner's users in the order of their ids. Only the last page is shorter than the limit.
    * @param after the last id of the previous page; undefined for the first page
    * @returns `next` is the last id of the page, or null if no page follows
    */
   async list(bizID: string, after: UserID | undefined, limit: number): Promise<{ users: User[]; next: UserID | null }> {
-    const ids = await listUserIDs(this.#databases.home, bizID, { after }, limit);
-    const rows = await readFromRegions(this.#databases, ids, (database, here) =>
-      database
-        .select()
-        .from(users)
-        .where(and(isAnyOf(users.userID, here), isNull(users.erased))),
-    );
-    const byID = new Map(rows.map((user) => [user.userID, user]));
-    const next = ids.length === limit ? (ids.at(-1)?.userID ?? null) : null;
-    // Omit claimed ids without a user. The creation is in progress or was interrupted, or the user is erased.
-    return { users: ids.flatMap(({ userID }) => byID.get(userID) ?? []), next };
+    const listed: User[] = [];
+    let last = after;
+    // Read one more user than the page needs, to find out whether another page follows. Ids may have no user, because
+    // the creation is in progress or was interrupted, or the user is erased. Then read more ids at a time.
+    for (let size = limit + 1; ; size = Math.min(2 * size, MOST_IDS)) {
+      const ids = await listUserIDs(this.#databases.home, bizID, { after: last }, size);
+      const rows = await readFromRegions(this.#databases, ids, (database, here) =>
+        database
+          .select()
+          .from(users)
+          .where(and(isAnyOf(users.userID, here), isNull(users.erased))),
+      );
+      const byID = new Map(rows.map((user) => [user.userID, user]));
+      listed.push(...ids.flatMap(({ userID }) => byID.get(userID) ?? []));
+      const page = listed.slice(0, limit);
+      if (listed.length > limit) return { users: page, next: page.at(-1)?.userID ?? null };
+      if (ids.length < size) return { users: page, next: null };
+      last = ids.at(-1)?.userID;
+    }
   }
 }
 
