@@ -59,41 +59,37 @@ export const keyOperations = [
     description:
       "To prove possession of the private key, the app answers the challenge in publicKey/register. A challenge can be answered only once, and within 5 minutes. Before the service returns one, it checks the key's length, curve, subgroup and id.",
     body: strict({ public_key: publicKey, key_id: keyID }),
-    answer: named(
-      "Challenge",
-      "A challenge for a key, or the key's state if the user has already registered it.",
-      {
-        user_id: userID,
-        state: anyState.meta({
-          description:
-            "The state of the user's key. `challenge`, `ephemeral_key` and `expires` are present only if the user has no key yet, because a registered key needs no challenge.",
+    answer: named("Challenge", "A challenge for a key, or the key's state if the user has already registered it.", {
+      user_id: userID,
+      state: anyState.meta({
+        description:
+          "The state of the user's key. `challenge`, `ephemeral_key` and `expires` are present only if the user has no key yet, because a registered key needs no challenge.",
+      }),
+      challenge: challenge.optional(),
+      key_type: z
+        .string()
+        .optional()
+        .meta({
+          description: `The type of the registry's keys, one of: ${KEY_TYPE_NAMES.join(", ")}. Compare it with your configuration, and never configure an app from it.`,
         }),
-        challenge: challenge.optional(),
-        key_type: z
-          .string()
-          .optional()
-          .meta({
-            description: `The type of the registry's keys, one of: ${KEY_TYPE_NAMES.join(", ")}. Compare it with your configuration, and never configure an app from it.`,
-          }),
-        ephemeral_key: z.string().optional().meta({
-          description:
-            "The service's public key for this challenge, in base64, with the length of the registry's keys. Absent if the response is a signature.",
-        }),
-        expires: timestamp.optional(),
-        service: z.string().optional().meta({
-          description:
-            "The URL of the service. Compare it with your configuration, and compute the response with your own value.",
-        }),
-        chain_id: z.int().nullable().optional().meta({
-          description:
-            "The id of the chain on which the service publishes keys. Null if the service does not publish. Compare it with your configuration, and compute the response with your own value.",
-        }),
-        contract: z.string().nullable().optional().meta({
-          description:
-            "The contract in which the service publishes keys. Null if the service does not publish. Compare it with your configuration, and compute the response with your own value.",
-        }),
-      },
-    ),
+      ephemeral_key: z.string().optional().meta({
+        description:
+          "The service's public key for this challenge, in base64, with the length of the registry's keys. Absent if the response is a signature.",
+      }),
+      expires: timestamp.optional(),
+      service: z.string().optional().meta({
+        description:
+          "The URL of the service. Compare it with your configuration, and compute the response with your own value.",
+      }),
+      chain_id: z.int().nullable().optional().meta({
+        description:
+          "The id of the chain on which the service publishes keys. Null if the service does not publish. Compare it with your configuration, and compute the response with your own value.",
+      }),
+      contract: z.string().nullable().optional().meta({
+        description:
+          "The contract in which the service publishes keys. Null if the service does not publish. Compare it with your configuration, and compute the response with your own value.",
+      }),
+    }),
     errors: [404, 409],
     async handle({ public_key: pubKey, key_id: keyID }, { context, principal, author, request }) {
       const { userID } = principal;
