@@ -112,7 +112,7 @@ describe("a verifier without a contact's account file", () => {
     it("warns if the cache knows the user, also if the endpoint hides all roots", async () => {
       const account = registry.newAccount();
       const { provider } = registry.chain.connection;
-      const snapshot = await provider.request({ method: "evm_snapshot" });
+      const snapshot = (await provider.request({ method: "evm_snapshot" })) as string;
       await registry.change(account, 0);
       const cache = new Map<string, string>();
       await verifier(FINAL(), { cache }).verify(account.userID, { expectedPublicKey: keyAt(0) });
