@@ -61,10 +61,10 @@ describeIfNamed(import.meta.filename)("explorer of a registry with accounts", ()
       .and.contain("SUCCESSOR_UNPROVEN");
   });
 
-  it("names a user without an account file", async () => {
+  it("names a user without an account file and without a key", async () => {
     const { page } = await world.open(`${url}#/verify/${"y".repeat(32)}`);
     await done(page);
-    expect(await page.innerText("[data-verdict]")).to.contain("ACCOUNT_MISSING");
+    expect(await page.innerText("[data-verdict]")).to.contain("NOT_PUBLISHED");
   });
 
   it("compares a safety code over both accounts", async () => {

@@ -6,6 +6,7 @@ import {
   makeKeyStatement,
   parseAccount,
   parseKeyStatement,
+  parseAccountFile,
   serializeAccountFile,
   slotIDOf,
   verifyKeyStatement,
@@ -42,6 +43,16 @@ describe("accounts", () => {
     expect(parseAccount(account.text)).to.deep.equal(account);
     for (const number of [0, 1, 255, 256, 65_536, 2 ** 32 - 1])
       expect(slotIDOf(account, number)).to.equal(plainSlot(expected, number));
+  });
+
+  it("compress the P-256 keys that WebCrypto exports, and reject points that are not on the curve", () => {
+    const { x = "", y = "" } = phone.privateKey.export({ format: "jwk" });
+    const exported = Buffer.concat([Buffer.of(4), Buffer.from(x, "base64url"), Buffer.from(y, "base64url")]);
+    const make = (publicKey: Uint8Array) =>
+      makeAccount({ ...place, keys: [{ type: "p256", publicKey }], threshold: 1, salt: new Uint8Array(16) });
+    expect(make(exported)).to.deep.equal(make(phone.publicKey));
+    exported[64] = (exported[64] ?? 0) ^ 1;
+    expect(() => make(exported)).to.throw(/33 or 65 bytes/);
   });
 
   it("have a random salt by default", () => {
@@ -117,7 +128,10 @@ describe("accounts", () => {
 
     it("form the account file that an independent program writes", () => {
       const statements = [plainStatement(expected, 1, base64), plainStatement(expected, 2, undefined)];
-      expect(serializeAccountFile(account, statements)).to.equal(plainAccountFile(expected, statements));
+      const file = plainAccountFile(expected, statements);
+      expect(serializeAccountFile(account, statements)).to.equal(file);
+      expect(parseAccountFile(file)).to.deep.equal(parseAccountFile(Buffer.from(file)));
+      expect(() => parseAccountFile(file.repeat(100))).to.throw(/has \d+ bytes/);
       expect(() => serializeAccountFile(account, statements.slice(1))).to.throw(/must name a key/);
       expect(() => serializeAccountFile(account, [])).to.throw(/1 to 16 statements/);
     });

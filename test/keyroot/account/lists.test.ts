@@ -69,7 +69,7 @@ describe("verifyMany with accounts", () => {
       const outcomes = await verifier(trust).verifyMany(contacts);
       expect(results(outcomes)).to.deep.equal([
         ...[[0, textAt(0)], [1, textAt(1)], [1, textAt(1)], "KEY_MISMATCH", "SUCCESSOR_UNPROVEN"],
-        ...["ACCOUNT_MISSING", "ACCOUNT_INVALID"],
+        ...["NOT_PUBLISHED", "ACCOUNT_INVALID"],
       ]);
       for (const [i, { userID, ...options }] of contacts.entries()) {
         const alone = await verifier(trust)

@@ -128,12 +128,6 @@ describe("a verifier with accounts", () => {
     expect(now.account).to.deep.equal({ userID: account.userID, number: 2 });
   });
 
-  it("throws ACCOUNT_MISSING without a file in the app and at the host", async () => {
-    const account = registry.newAccount();
-    const error = await failure(verify(account.userID, 0));
-    expect(error).to.include({ step: "file", code: "ACCOUNT_MISSING", advice: "warn" });
-  });
-
   it("throws ACCOUNT_MISMATCH for the account of another user, chain or contract", async () => {
     const [account, other] = [registry.newAccount(), registry.newAccount()];
     const given = await registry.change(other, 0);

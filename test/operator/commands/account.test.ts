@@ -73,6 +73,18 @@ describeWithProgram("keyroot account", (keyroot) => {
     expect(json).to.include({ isNextFilled: false, nextNumber: 3, contract: registry.contract.toLowerCase() });
   });
 
+  it("names the file at the file host, which has another name for a change than for the first key", async () => {
+    const paths = newPaths();
+    const place = ["--chain-id", String(registry.chain.chainId), "--contract", registry.contract];
+    const files = ["--account", paths.account, "--keys", paths.paper, "--public-key"];
+    const made = await keyroot.run(["account", "new", ...files, textAt(0), ...place], { env });
+    const { account } = parseAccountFile(await readFile(paths.account, "utf8"));
+    const name = `accounts/${userIDToHex(account.userID)}`;
+    expect(made.stdout).to.include(`store the account file at the file host as ${name}.txt.\n`);
+    const rotated = await keyroot.run(["account", "rotate", ...files, textAt(1), "--offline"], { env });
+    expect(rotated.stdout).to.include(`Store it at the file host as ${name}.next.txt. `);
+  });
+
   it("signs no change before the last one is published, but does with --offline", async () => {
     const paths = newPaths();
     await make(paths, paths.paper);

@@ -17,7 +17,7 @@ import {
   checkText,
   invalidArgument,
 } from "../input/options.ts";
-import { isRecoveryKey, type RecoveryKey, type RecoveryKeyType } from "./recoveryKey.ts";
+import { copyPublicKey, isRecoveryKey, type RecoveryKey, type RecoveryKeyType } from "./recoveryKey.ts";
 
 /** An account: the recovery keys that authorize all public keys of one user in one registry. It never changes. */
 export interface Account {
@@ -153,10 +153,10 @@ function parseKey(line: string): RecoveryKey {
 function copyKey(key: RecoveryKey, i: number): RecoveryKey {
   const { type, publicKey } = checkObject(`keys[${i}]`, key, "an object with type and publicKey");
   checkText(`keys[${i}].type`, type, "ed25519 or p256", /^(?:ed25519|p256)$/);
-  const copy = { type, publicKey: new Uint8Array(checkBytes(`keys[${i}].publicKey`, publicKey)) };
+  checkBytes(`keys[${i}].publicKey`, publicKey);
+  const copy = { type, publicKey: copyPublicKey({ type, publicKey }) };
   if (isRecoveryKey(copy)) return copy;
-  const expected =
-    type === "p256" ? "a compressed point of P-256, 33 bytes" : "a canonical point of prime order, 32 bytes";
+  const expected = type === "p256" ? "a point of P-256, 33 or 65 bytes" : "a canonical point of prime order, 32 bytes";
   throw invalidArgument(`keys[${i}].publicKey`, expected, publicKey);
 }
 

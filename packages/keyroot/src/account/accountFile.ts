@@ -32,7 +32,7 @@ export function serializeAccountFile(account: Pick<Account, "text">, statements:
   if (!Array.isArray(statements)) throw invalidArgument("The statements", "an array of texts", statements);
   const texts = [...(statements as unknown[])].map((one, i) => checkText(`statements[${i}]`, one));
   const file = [checkText("The account's text", text), ...texts].join("\n");
-  const parsed = parseAccountFile(encodeUtf8(file));
+  const parsed = parseAccountFile(file);
   for (const statement of parsed.statements) verifySignatures(parsed.account, statement);
   return file;
 }
@@ -42,9 +42,10 @@ export function serializeAccountFile(account: Pick<Account, "text">, statements:
  * result in the same text, so only one file is valid for them.
  * @throws VerificationError ACCOUNT_INVALID, KEY_STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "file"
  */
-export function parseAccountFile(source: Uint8Array): AccountFile {
-  if (!isBytes(source)) throw invalidArgument("The account file", "a Uint8Array", source);
-  const text = decodeDocument("The account file", source, MAX_ACCOUNT_FILE_BYTES);
+export function parseAccountFile(source: string | Uint8Array): AccountFile {
+  const bytes = typeof source === "string" ? encodeUtf8(source) : source;
+  if (!isBytes(bytes)) throw invalidArgument("The account file", "a text or its bytes", source);
+  const text = decodeDocument("The account file", bytes, MAX_ACCOUNT_FILE_BYTES);
   const [head, ...parts] = text.replace(/\n$/, "").split("\n\n");
   const account = parseAccount(`${head}\n`);
   if (!text.endsWith("\n") || parts.length % 2 !== 0)
@@ -83,7 +84,7 @@ export function maxVoidStatements(account: Pick<Account, "threshold">): number {
  * and whether a newer key exists.
  * @throws VerificationError as `parseAccountFile`; ACCOUNT_MISMATCH, step "file"
  */
-export function verifyAccountFile(source: Uint8Array, userID: UserID, place: AccountPlace): AuthorizedKey {
+export function verifyAccountFile(source: string | Uint8Array, userID: UserID, place: AccountPlace): AuthorizedKey {
   const { account, statements } = parseAccountFile(source);
   checkPlace(account, userID, place);
   for (const statement of statements) verifySignatures(account, statement);

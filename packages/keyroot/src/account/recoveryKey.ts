@@ -7,7 +7,10 @@ export type RecoveryKeyType = "ed25519" | "p256";
 /** A key that signs the statements of an account. */
 export interface RecoveryKey {
   type: RecoveryKeyType;
-  /** 32 bytes for `ed25519`, and the compressed point of 33 bytes for `p256` (SEC 1, section 2.3.3). */
+  /**
+   * 32 bytes for `ed25519`, and the compressed point of 33 bytes for `p256` (SEC 1, section 2.3.3). `makeAccount` also
+   * takes the 65 bytes that WebCrypto exports, and compresses them.
+   */
   publicKey: Uint8Array;
 }
 
@@ -31,6 +34,16 @@ export function isRecoveryKey({ type, publicKey }: RecoveryKey): boolean {
   } catch {
     return false;
   }
+}
+
+/** Copies a recovery key's public key. A P-256 point of 65 bytes, as WebCrypto exports it, is compressed. */
+export function copyPublicKey({ type, publicKey }: RecoveryKey): Uint8Array {
+  try {
+    if (type === "p256" && publicKey.length === 65) return p256.Point.fromBytes(publicKey).toBytes();
+  } catch {
+    // `isRecoveryKey` rejects these bytes.
+  }
+  return new Uint8Array(publicKey);
 }
 
 /**

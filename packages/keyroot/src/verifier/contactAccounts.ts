@@ -9,8 +9,10 @@ import type { KeyQuery } from "./options.ts";
 import type { VerifierServers } from "./servers.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
 import { accountFileBytes, type AccountSlot, fetchHostedFile, findSlot } from "./accountSlot.ts";
+import type { RootReading } from "./readRootAtBlock.ts";
+import { verifyRoot } from "./verdict.ts";
 
-export { verifyAuthorizedKey, verifySlotRoot } from "./accountSlot.ts";
+export { isMissing, verifyAuthorizedKey, verifySlotRoot } from "./accountSlot.ts";
 
 /** Maximum number of account files that are read at the same time. */
 const FILES_AT_ONCE = 8;
@@ -84,6 +86,31 @@ export async function findContactSlots(
     }
   });
   return found;
+}
+
+/**
+ * Finds the error for a user whose account file is missing. The id of slot 0 is the user id, so its root can be read
+ * without the file. If it has none and the cache knows nothing of the user, no key is published, because owners sign
+ * each key only after the key before it is published. In all other cases, the error stays ACCOUNT_MISSING.
+ * @param query the user's slot 0
+ * @param read reads the root of slot 0 with the evidence that the verifier's trust requires
+ */
+export async function explainMissing(
+  missing: KeyrootError,
+  query: KeyQuery,
+  cache: SafeStore | undefined,
+  read: () => Promise<RootReading>,
+): Promise<KeyrootError> {
+  // A damaged account file in the cache also shows that a key of the user was verified.
+  if (cache && (await loadNote(cache, query, "account")) !== undefined) return missing;
+  try {
+    const { answers, evidence } = await read();
+    verifyRoot(query, answers, evidence);
+  } catch (error) {
+    if (!(error instanceof KeyrootError)) throw error;
+    if (error.code === "NOT_PUBLISHED") return error;
+  }
+  return missing;
 }
 
 function olderThanVerified({ account, key }: AccountSlot, cached: AccountSlot): VerificationError {

@@ -81,6 +81,8 @@ type IndexedContact = readonly [index: number, contact: Contact];
 interface IndexedTarget extends Target {
   /** The contact's place in the list. */
   index: number;
+  /** The error ACCOUNT_MISSING, if no account file is known. The target is then slot 0. */
+  missing?: KeyrootError;
 }
 
 /**
@@ -154,9 +156,11 @@ export async function verifyContacts(
     }
     if (!accounts) return targets;
     const slots = await accounts.findContactSlots(config, targets, { servers, cache: store, files });
-    return targets.flatMap(({ index, userID }, i) => {
+    return targets.flatMap(({ index, userID, query }, i) => {
       const slot = slots[i];
       if (slot && !("code" in slot)) return { index, userID, query: slot.query, slot };
+      if (slot && files === "known" && accounts.isMissing(slot))
+        return { index, userID, query, slot: undefined, missing: slot };
       if (slot) end(index, { userID, error: slot });
       return [];
     });
@@ -166,9 +170,14 @@ export async function verifyContacts(
     target: IndexedTarget,
     { calls, http, fetchFile }: VerifierServers,
   ): Promise<FoundRoot | ContactOutcome> => {
-    const { query, slot } = target;
+    const { query, slot, missing } = target;
     const stored = keys ? await keys.load(target) : NOTHING_STORED;
     if (stored.cached || stored.alarm !== undefined) known.add(target.index);
+    if (accounts && missing) {
+      const read = () => readRoot(query, source, { calls, http }, now);
+      const isKnown = known.has(target.index);
+      return toOutcome(target, isKnown ? missing : await accounts.explainMissing(missing, query, store, read));
+    }
     const permanent = keys?.findPermanent(target, stored);
     if (permanent) return outcomeOf(target, { verified: permanent });
     let reading: RootReading;

@@ -13,7 +13,7 @@ import {
 import { base64ToBytes, bytesToBase64 } from "keyroot/internal/bytes";
 import { VerificationError } from "keyroot/internal/errors";
 import { fetchBlockByHash } from "keyroot/internal/ethereum";
-import { checkPublicKey, type KeyTypeName } from "keyroot/internal/identity";
+import { checkPublicKey, type KeyTypeName, type UserID, userIDToHex } from "keyroot/internal/identity";
 import { loadKeyType } from "keyroot/internal/keyTypes";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { argumentInvalid } from "../errors.ts";
@@ -77,7 +77,8 @@ async function makeNew(args: AccountArgs, host: Host): Promise<Outcome> {
     json: { userID: account.userID, number: 0, account: path, keys: keys.map(({ text }) => text), threshold },
     text: [
       `${path} is the account file of the new user id ${account.userID}.`,
-      "Register the key for this user id. Keep the account file with each recovery key: without it, the key cannot be changed.",
+      `Register the key for this user id. Without the partner service, first store the account file at the file host as ${hostedName(account.userID)}.txt.`,
+      "Keep the account file with each recovery key: without it, the key cannot be changed.",
     ].join("\n"),
   };
 }
@@ -174,15 +175,21 @@ async function signNext(
   const isVoid = options.publicKey === "void";
   // A key statement replaces the statements before it, and a void statement follows them.
   const file = isVoid ? `${text}\n${statement}` : serializeAccountFile(account, [statement]);
-  parseAccountFile(Buffer.from(file));
+  parseAccountFile(file);
   await writeFileAtomic(path, file);
   const slotID = slotIDOf(account, number);
+  const hosted = hostedName(userID);
   return {
     json: { userID, number, slotID, isVoid, account: path, statements: isVoid ? statements.length + 1 : 1 },
     text: isVoid
-      ? `${path} declares slot ${number} void. Store it at the file host, and contacts accept your key again.`
-      : `${path} authorizes key ${number} of the account ${userID}. Store it at the file host. Then publish the key for the user id ${slotID}.`,
+      ? `${path} declares slot ${number} void. Store it at the file host as ${hosted}.txt, and contacts accept your key again.`
+      : `${path} authorizes key ${number} of the account ${userID}. Store it at the file host as ${hosted}.next.txt. Then publish the key for the user id ${slotID}.`,
   };
+}
+
+/** Returns the path of an account's files at the file host, without the ending. */
+function hostedName(userID: UserID): string {
+  return `accounts/${userIDToHex(userID)}`;
 }
 
 interface ReadAccountFile extends AccountFile {

@@ -33,10 +33,7 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
   const keyType = await loadKeyType(args.keyType);
   const { bundle, record: own } = parseBundle(await readInput(args.bundle), keyType);
   const { choice } = await readAccountOptions({ accounts: args.accounts || bundle.account !== undefined });
-  const ownID =
-    bundle.account === undefined
-      ? own.userID
-      : parseAccountFile(new TextEncoder().encode(bundle.account.file)).account.userID;
+  const ownID = bundle.account === undefined ? own.userID : parseAccountFile(bundle.account.file).account.userID;
   const userID = args.userID ?? ownID;
   if (trusted.chainId === undefined && args.trust === "auditors") {
     // The same contract address can exist on another chain, where the auditors also sign statements.
