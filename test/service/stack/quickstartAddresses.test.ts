@@ -40,9 +40,25 @@ describe("addresses in docs/quickstart.md", () => {
 
   it("are said to be in use if a part of the stack has another port", () => {
     const at = (port: number) => `http://127.0.0.1:${port}`;
-    expect(takenPortsLine([[8545, at(8545)], [undefined, undefined], [0, at(51_234)]])).to.equal("");
-    expect(takenPortsLine([[8545, at(8550)], [8546, at(8546)]])).to.match(/^Port 8545 is in use\. In the programs /);
-    expect(takenPortsLine([[8545, at(8550)], [8546, at(8551)]])).to.match(/^Ports 8545 and 8546 are in use\. /);
+    expect(
+      takenPortsLine([
+        [8545, at(8545)],
+        [undefined, undefined],
+        [0, at(51_234)],
+      ]),
+    ).to.equal("");
+    expect(
+      takenPortsLine([
+        [8545, at(8550)],
+        [8546, at(8546)],
+      ]),
+    ).to.match(/^Port 8545 is in use\. In the programs /);
+    expect(
+      takenPortsLine([
+        [8545, at(8550)],
+        [8546, at(8551)],
+      ]),
+    ).to.match(/^Ports 8545 and 8546 are in use\. /);
   });
 
   it("have an example that adds a root with the owner's key", async () => {

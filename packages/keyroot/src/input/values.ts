@@ -20,8 +20,7 @@ export function describeValue(value: unknown): string {
   if (typeof value === "string") return printable(JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value));
   if (value === null || ["undefined", "number", "boolean", "bigint"].includes(typeof value)) return String(value);
   if (isBytes(value)) return `${value.length} bytes`;
-  if (tagOf(value) === "[object CryptoKey]")
-    return 'a CryptoKey: pass a Uint8Array of exportKey("raw", key)';
+  if (tagOf(value) === "[object CryptoKey]") return 'a CryptoKey: pass a Uint8Array of exportKey("raw", key)';
   return Array.isArray(value) ? "an array" : `a value of type ${typeof value}`;
 }
 
