@@ -9,7 +9,7 @@ import {
 } from "@keyroot/operator/commands";
 import { openExplorer } from "@keyroot/operator/explorer";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
-import { type Stack, stackPorts, startStack } from "@keyroot/service/stack";
+import { type Stack, stackPorts, startStack, takenPortsLine } from "@keyroot/service/stack";
 import { buildSite } from "@keyroot/web/build";
 import type { KeyTypeName } from "keyroot/internal/identity";
 import { type Links, openLinks, readyLines } from "../demo/links.ts";
@@ -56,6 +56,13 @@ export async function startOrDemo(
   try {
     stopping.signal.throwIfAborted();
     say(stackLines(stack));
+    const takenPorts = takenPortsLine([
+      [ports.chain, stack.rpcUrl],
+      [ports.files, stack.merkleUrl],
+      [ports.beacon, stack.beaconUrl],
+      [ports.service, stack.service?.serviceUrl],
+    ]);
+    if (takenPorts !== "") say(`     ${takenPorts}`);
     await using result = await runDemo(stack, printer(say), stopping.signal);
     say(`\n${style("success", "The demo succeeded.")}`);
     if (explorer === undefined) return json ? { json: summaryOf(stack, result), text: "" } : undefined;

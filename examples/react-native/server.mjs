@@ -33,6 +33,11 @@ const server = createServer(async (request, response) => {
     response.writeHead(500).end(JSON.stringify({ message: String(error) }));
   }
 });
+server.on("error", (error) => {
+  if (error.code !== "EADDRINUSE") throw error;
+  console.error(`Port ${PORT} is in use. Set another one in the variable PORT and in serverUrl of config.js.`);
+  process.exitCode = 1;
+});
 server.listen(Number(PORT), "127.0.0.1", () =>
   console.log(`The server runs on port ${server.address().port} until Ctrl-C.`),
 );

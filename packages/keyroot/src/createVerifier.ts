@@ -81,7 +81,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
 /** Makes a verifier of checked options. */
 export function makeVerifier(config: VerifierConfig): Verifier {
   return {
-    async verify(userID, options) {
+    async verify(userID, options = {} as KeyOptions) {
       const { signal, ...contact } = checkNames("The options", options, KEY_OPTIONS);
       if (!config.cache && !config.verifyAccountFile) return verifyKey(config, { ...contact, userID }, signal);
       const copies = copyContacts([{ ...contact, userID }]);

@@ -29,7 +29,7 @@ const WARNINGS = {
   safetyCode: ["Safety codes differ", "Someone may have exchanged a key, so do not send anything to this contact."],
 } as const;
 
-/** The texts for the advice `retry`, when nothing is known about the key. */
+/** The texts for the advice `retry`, after which nothing is known about the key. */
 const DELAYS = {
   offline: ["No connection", "The key could not be checked, so connect to the internet and try again."],
   service: ["Check not possible now", "A service that confirms keys does not respond properly, so try again later."],
@@ -37,6 +37,8 @@ const DELAYS = {
     "Storage not available",
     "The app cannot use the storage of this device, so free some space and try again.",
   ],
+  noSafetyCode: ["Not a safety code", "This is not a safety code, or one of the apps is out of date."],
+  otherSafetyCode: ["Not this contact's safety code", "Scan the safety code on the screen of this contact."],
 } as const;
 
 const WAIT = [
@@ -79,7 +81,6 @@ const WARNING_OF: ReadonlyMap<string | undefined, keyof typeof WARNINGS> = /* @_
   ["CHECKPOINT_TOO_OLD", "outdated"],
   ["STATEMENT_TOO_OLD", "outdated"],
   ["FUTURE_BLOCK", "clock"],
-  ["SAFETY_CODE_INVALID", "safetyCode"],
   ["SAFETY_CODE_MISMATCH", "safetyCode"],
 ] satisfies [ErrorCode, keyof typeof WARNINGS][]);
 
@@ -89,6 +90,9 @@ const DELAY_OF: ReadonlyMap<string | undefined, keyof typeof DELAYS> = /* @__PUR
   ["TIMEOUT", "offline"],
   ["MODULE_UNAVAILABLE", "offline"],
   ["STORE_UNAVAILABLE", "storage"],
+  ["SAFETY_CODE_INVALID", "noSafetyCode"],
+  // Only `verifySafetyPayload` gives this code the advice `retry`.
+  ["USER_MISMATCH", "otherSafetyCode"],
 ] satisfies [ErrorCode, keyof typeof DELAYS][]);
 
 /**

@@ -14,7 +14,7 @@ export { ERROR_CODES, type ErrorCode } from "./errorCodes.ts";
  * - `warn`: warn the user, because an attack is possible.
  * - `wait`: show the key as not confirmed yet, because the user is new and the key is not published yet.
  * - `developer`: correct the call or the options.
- * - `retry`: try again later.
+ * - `retry`: try again later, or with the right safety code.
  * - `none`: do nothing, because the app aborted the call.
  */
 export type Advice = "warn" | "wait" | "developer" | "retry" | "none";
@@ -22,7 +22,7 @@ export type Advice = "warn" | "wait" | "developer" | "retry" | "none";
 /**
  * The advice for each error code or class name. A code takes precedence over a class, and the default is `developer`.
  * VerificationError is not in the table, because its advice is `warn` for every code. For some errors, a verifier
- * replaces `warn` with milder advice (verifier/milderAdvice.ts).
+ * (verifier/milderAdvice.ts) or `verifySafetyPayload` replaces `warn` with milder advice.
  */
 const ADVICE: Readonly<Record<string, Advice>> = {
   // Errors about data that a server sent.

@@ -59,7 +59,7 @@ describe("base64", () => {
 
   it("describes in its error how base64url and texts with spaces differ", () => {
     expect(() => base64ToBytes("Zm-_ ")).to.throw(
-      'The text must be base64 with padding, with + and / instead of - and _, and without spaces, but is "Zm-_ ".',
+      'The text must be base64 with padding, + and / instead of - and _, and no spaces, but is "Zm-_ ".',
     );
   });
 

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type AccountHolder, type KeyHolder, makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
-import { VerificationError } from "keyroot";
+import { describeError, VerificationError } from "keyroot";
 import { userIDFromBytes } from "keyroot/records";
 import { pointsOfSmallOrder, encode } from "../../support/data/curve41417.ts";
 import { plainSafetyCode } from "../../support/data/plainSafetyCode.ts";
@@ -12,6 +14,7 @@ import {
   plainKey,
   plainStatement,
 } from "../../support/account/plainAccount.ts";
+import { ROOT } from "../../../scripts/test/root.ts";
 import { never } from "../../support/support.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { testAll } from "../../support/testSize.ts";
@@ -149,6 +152,28 @@ describe("safety codes", () => {
       const error = scan(payload.replace("SAFETY-1", "SAFETY-2"));
       expect(error).to.include({ step: "file", code: "SAFETY_CODE_INVALID" });
       expect(error?.message).to.include("out of date");
+    });
+
+    it("warns only of different keys, in the words of docs/safety-code.md", async () => {
+      const page = await readFile(join(ROOT, "docs/safety-code.md"), "utf8");
+      const mallory = { ...bob, publicKey: key(2) };
+      const cases = {
+        SAFETY_CODE_MISMATCH: [makeSafetyCode(mallory, alice).payload],
+        USER_MISMATCH: [
+          makeSafetyCode(alice, bob).payload,
+          makeSafetyCode(mallory, { ...alice, userID: sampleUserID(2) }).payload,
+        ],
+        SAFETY_CODE_INVALID: ["https://example.com"],
+      };
+      for (const [code, payloads] of Object.entries(cases)) {
+        const [, text] = new RegExp(`^\\| \`${code}\` .*\\| (.+?) *\\|$`, "m").exec(page) ?? [];
+        for (const payload of payloads) {
+          const error = scan(payload);
+          expect(error).to.include({ code, advice: code === "SAFETY_CODE_MISMATCH" ? "warn" : "retry" });
+          expect(describeError(error).text).to.equal(text);
+          expect(describeError(error && structuredClone(error.toJSON())).text).to.equal(text);
+        }
+      }
     });
 
     it("rejects every payload with one changed character", () => {

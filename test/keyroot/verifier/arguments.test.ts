@@ -6,6 +6,7 @@ import {
   createVerifier,
   type KeyRecord,
   type Verifier,
+  type VerifierOptions,
   type WatchKeysOptions,
   oneEndpoint,
   pinnedBlock,
@@ -113,6 +114,20 @@ describe("arguments of the verifier", () => {
       }
     });
   }
+
+  it("name expectedPublicKey if there are no options", async () => {
+    const verifier = createVerifier(counted().options as unknown as VerifierOptions);
+    const error = await keyrootErrorOf(() => (verifier.verify as Loose)(userID));
+    expect(error?.message).to.match(/^The expectedPublicKey option must be /);
+  });
+
+  it("cause an error that shows how to export a CryptoKey", async () => {
+    const { publicKey } = await crypto.subtle.generateKey("X25519", true, ["deriveBits"]);
+    const verifier = createVerifier(counted().options as unknown as VerifierOptions);
+    const expectedPublicKey = publicKey as unknown as Uint8Array;
+    const error = await keyrootErrorOf(() => verifier.verify(userID, { expectedPublicKey }));
+    expect(error?.message).to.include('is a CryptoKey: pass a Uint8Array of exportKey("raw", key)');
+  });
 
   it("may include a chainId that is a bigint below 2^53", async () => {
     const { options } = counted();

@@ -34,7 +34,13 @@ describe("state of a watched user", () => {
   describe("with a published key", () => {
     it("causes an alarm if the key in the file is invalid", () => {
       expect(codes(published(""), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
-      expect(conditions(published(""), "key")[0]?.message).to.include("no valid key");
+      expect(conditions(published(""), "key")[0]?.message).to.include("but no valid key is published in");
+    });
+
+    it("causes an alarm that says which key the app has and which one is published", () => {
+      expect(conditions(published("B"), "A")[0]?.message).to.match(
+        /^The app has A for the user \S+, but B is published in \S+\.json\.$/,
+      );
     });
   });
 

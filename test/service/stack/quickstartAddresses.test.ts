@@ -6,7 +6,8 @@ import { promisify } from "node:util";
 import { execFile } from "node:child_process";
 import { HDNodeWallet } from "ethers";
 import { type Stack, startStack } from "../../../packages/service/src/stack/startStack.ts";
-import { stackPorts } from "../../../packages/service/src/stack/stackPorts.ts";
+import { TEST_CHECKPOINT } from "../../../packages/operator/src/testing/testCheckpoint.ts";
+import { stackPorts, takenPortsLine } from "../../../packages/service/src/stack/stackPorts.ts";
 import { rpc } from "../../support/support.ts";
 
 const run = promisify(execFile);
@@ -25,6 +26,7 @@ describe("addresses in docs/quickstart.md", () => {
   it("are those of the local system's ports, chain, registry and owner", async () => {
     const { chain, files, service } = stackPorts(Number(new URL(valueOf("JSON-RPC") ?? "").port));
     expect([chain, files, service]).to.deep.equal([8545, 8546, 8547]);
+    expect(valueOf("Checkpoint")).to.equal(TEST_CHECKPOINT);
     expect(page).to.match(/^\| Chain id +\| 31337 +\|$/m);
     expect(stack).to.include({ chainId: 31_337, contract: valueOf("Registry") });
     const owner = await rpc(stack.rpcUrl, "eth_call", [{ to: stack.contract, data: "0x8da5cb5b" }, "latest"]);
@@ -34,6 +36,29 @@ describe("addresses in docs/quickstart.md", () => {
       valueOf("Registry's owner"),
       valueOf("Owner's private key"),
     ]);
+  });
+
+  it("are said to be in use if a part of the stack has another port", () => {
+    const at = (port: number) => `http://127.0.0.1:${port}`;
+    expect(
+      takenPortsLine([
+        [8545, at(8545)],
+        [undefined, undefined],
+        [0, at(51_234)],
+      ]),
+    ).to.equal("");
+    expect(
+      takenPortsLine([
+        [8545, at(8550)],
+        [8546, at(8546)],
+      ]),
+    ).to.match(/^Port 8545 is in use\. In the programs /);
+    expect(
+      takenPortsLine([
+        [8545, at(8550)],
+        [8546, at(8551)],
+      ]),
+    ).to.match(/^Ports 8545 and 8546 are in use\. /);
   });
 
   it("have an example that adds a root with the owner's key", async () => {

@@ -66,6 +66,6 @@ export function bytesToBase64(bytes: Uint8Array): string {
 export function base64ToBytes(text: unknown): Bytes {
   const bytes = typeof text === "string" ? base64.decode(text) : undefined;
   if (bytes !== undefined) return bytes;
-  const message = `The text must be base64 with padding, with + and / instead of - and _, and without spaces, but is ${describeValue(text)}.`;
+  const message = `The text must be base64 with padding, + and / instead of - and _, and no spaces, but is ${describeValue(text)}.`;
   throw new ArgumentError("BASE64_INVALID", message, { actual: text });
 }

@@ -97,7 +97,8 @@ export function makeSafetyCode(
  * @param keyType the type of both keys. Default: `curve41417`
  * @throws VerificationError SAFETY_CODE_INVALID or ACCOUNT_MISMATCH, step "file"; USER_MISMATCH, step "record";
  * SAFETY_CODE_MISMATCH, step "key". In SAFETY_CODE_MISMATCH, `actual` shows whose key differs between the two apps. It
- * contains "contact" for the contact's key, and "mine" for the key of this app's user.
+ * contains "contact" for the contact's key, and "mine" for the key of this app's user. The advice of
+ * SAFETY_CODE_INVALID and USER_MISMATCH is `retry`, because the user only scanned a wrong text.
  * @throws ArgumentError as `makeSafetyCode`
  * @example
  * verifySafetyPayload(scanned, { userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
@@ -114,18 +115,13 @@ export function verifySafetyPayload(
   const { ids, fingerprints } = parsePayload(payload, format);
   const [shower, other] = ids;
   if (shower === my.userID && other === their.userID) {
-    throw new VerificationError(
-      "record",
-      "USER_MISMATCH",
-      "The payload belongs to this app's user. Scan the code that the contact's app shows.",
-    );
+    const message = "The payload belongs to this app's user. Scan the code that the contact's app shows.";
+    throw wrongScan(new VerificationError("record", "USER_MISMATCH", message));
   }
   if (shower !== their.userID || other !== my.userID) {
     const message = `The payload is for the users ${shower} and ${other} instead of ${their.userID} and ${my.userID}. Scan the contact's own code.`;
-    throw new VerificationError("record", "USER_MISMATCH", message, {
-      expected: [their.userID, my.userID],
-      actual: ids,
-    });
+    const expected = [their.userID, my.userID];
+    throw wrongScan(new VerificationError("record", "USER_MISMATCH", message, { expected, actual: ids }));
   }
   // Always compare both fingerprints. Each comparison takes constant time.
   const theirsIsEqual = equalBytes(fingerprints[0], fingerprintOf(iterateHash(their)));
@@ -226,5 +222,10 @@ function parsePayload(payload: unknown, format: string) {
   const reason = otherFormat === format ? "" : " One of the two apps is out of date. Update both apps.";
   const actual = describeValue(payload);
   const message = `A safety payload must be ${format} with two ids and two fingerprints, but is ${actual}.${reason}`;
-  throw new VerificationError("file", "SAFETY_CODE_INVALID", message, { expected: format, actual });
+  throw wrongScan(new VerificationError("file", "SAFETY_CODE_INVALID", message, { expected: format, actual }));
+}
+
+/** Replaces the advice `warn` with `retry`, because a scan of a wrong text says nothing about the keys. */
+function wrongScan(error: VerificationError): VerificationError {
+  return Object.defineProperty(error, "advice", { value: "retry" });
 }

@@ -7,8 +7,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  * Checks whether a value is a `Uint8Array`, also one from another window or another realm, such as Jest's `Buffer`.
  */
 export function isBytes(value: unknown): value is Uint8Array {
-  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";
+  return ArrayBuffer.isView(value) && tagOf(value) === "[object Uint8Array]";
 }
+
+const tagOf = (value: unknown): string => Object.prototype.toString.call(value);
 
 /**
  * Describes an untrusted value for an error message. A text is quoted and shortened. Most other values are described
@@ -18,6 +20,7 @@ export function describeValue(value: unknown): string {
   if (typeof value === "string") return printable(JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value));
   if (value === null || ["undefined", "number", "boolean", "bigint"].includes(typeof value)) return String(value);
   if (isBytes(value)) return `${value.length} bytes`;
+  if (tagOf(value) === "[object CryptoKey]") return 'a CryptoKey: pass a Uint8Array of exportKey("raw", key)';
   return Array.isArray(value) ? "an array" : `a value of type ${typeof value}`;
 }
 

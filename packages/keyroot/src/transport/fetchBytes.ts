@@ -44,7 +44,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     try {
       response = await fetch(url, { ...supported(init), redirect: "manual", signal });
       if (isRedirect(response, url))
-        throw new TransportError("REDIRECT_REFUSED", `${host} returned a redirect. Redirects are not followed.`);
+        throw new TransportError("REDIRECT_REFUSED", `${host} returned a redirect.`);
       bytes = await readAtMost(response, maxBytes);
     } catch (cause) {
       if (cause instanceof TransportError) throw cause;

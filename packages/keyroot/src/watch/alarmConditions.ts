@@ -22,13 +22,13 @@ export function conditionsOf(
   const { earlier, gone, outage } = user;
   const addChange = (before: Published, now: { root?: string; evidence: Evidence }) => {
     const { root: after = "none" } = now;
-    const message = `The contract's root for the user ${userID} was ${before.root} and is now ${after}. A root never changes, so one of these answers is false.`;
+    const message = `The contract's root for the user ${userID} was ${before.root} and is now ${after}. A root never changes, so one answer is false.`;
     add("WATCHED_ROOT_CHANGED", after, message, { published: before, now });
   };
   if (earlier !== undefined) addChange(earlier, { root, evidence });
   if (gone !== undefined) addChange(published, { evidence: gone });
   if (publicKey !== undefined && expected !== undefined && publicKey !== expected) {
-    const message = `The file ${root}.json has ${publicKey || "no valid key"} for the user ${userID} instead of ${expected}.`;
+    const message = `The app has ${expected} for the user ${userID}, but ${publicKey || "no valid key"} is published in ${root}.json.`;
     add(isOwn ? "WATCHED_KEY_MISMATCH" : "CONTACT_KEY_MISMATCH", `${root}:${expected}`, message, {
       expectedPublicKey: expected,
       published,

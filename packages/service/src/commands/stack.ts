@@ -25,7 +25,7 @@ export const stack = command(
   async ({ port, keyType, accounts, json }, { hre }: HardhatHost) => {
     const { print, printOutcome, style, untilStopped } = await import("@keyroot/operator/commands");
     const { TEST_CHECKPOINT } = await import("@keyroot/operator/testing");
-    const { stackPorts } = await import("../stack/stackPorts.ts");
+    const { stackPorts, takenPortsLine } = await import("../stack/stackPorts.ts");
     const { startStack } = await import("../stack/startStack.ts");
     const stopped = untilStopped();
     const { chain, files, beacon, service: servicePort } = stackPorts(port);
@@ -53,6 +53,12 @@ export const stack = command(
         beaconUrl,
         checkpoint: TEST_CHECKPOINT,
       };
+      const takenPorts = takenPortsLine([
+        [ports.chain, rpcUrl],
+        [ports.files, merkleUrl],
+        [ports.beacon, beaconUrl],
+        [ports.service, service?.serviceUrl],
+      ]);
       const lines = [
         `JSON-RPC      ${style("link", rpcUrl)}  (chain ${chainId})`,
         `registry      ${contract}  (${keyType} keys)`,
@@ -60,6 +66,7 @@ export const stack = command(
         `beacon        ${style("link", beaconUrl ?? "")}  (simulated)`,
         `checkpoint    ${TEST_CHECKPOINT}`,
         `service       ${service === undefined ? NO_SERVICE : describeService(service.serviceUrl, style)}`,
+        ...[takenPorts].filter(Boolean),
         announced ? "Other commands in this project use this stack. Press Ctrl-C to stop it." : SECOND_STACK,
       ];
       printOutcome({ json: { ...outcome, serviceUrl: service?.serviceUrl }, text: lines.join("\n") }, json);

@@ -3,5 +3,5 @@ export { deployRegistry } from "./deployRegistry.ts";
 export { startFileHost } from "./fileHost.ts";
 export { startLocalChain } from "./localChain.ts";
 export { listen, type Listening, type StackService } from "@keyroot/operator/shared";
-export { stackPorts } from "./stackPorts.ts";
+export { stackPorts, takenPortsLine } from "./stackPorts.ts";
 export { type Stack, type StackOptions, startStack } from "./startStack.ts";

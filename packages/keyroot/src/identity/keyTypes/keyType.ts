@@ -58,7 +58,7 @@ export function checkLength(
   const hint = bytes.length === 1.5 * length ? " It may be in hex: pass bytes or base64." : "";
   if (others === undefined)
     throw new ArgumentError("PUBLIC_KEY_LENGTH", `${problem}.${hint}`, { expected: length, actual });
-  const message = `${problem} (${others}). Configure the registry's key type, and use its keys.`;
+  const message = `${problem} (${others}). Configure the registry's key type.`;
   throw new ArgumentError("KEY_TYPE_MISMATCH", message, { expected: length, actual });
 }
 
