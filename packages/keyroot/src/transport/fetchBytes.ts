@@ -43,8 +43,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     let bytes: Uint8Array | undefined;
     try {
       response = await fetch(url, { ...supported(init), redirect: "manual", signal });
-      if (isRedirect(response, url))
-        throw new TransportError("REDIRECT_REFUSED", `${host} returned a redirect.`);
+      if (isRedirect(response, url)) throw new TransportError("REDIRECT_REFUSED", `${host} returned a redirect.`);
       bytes = await readAtMost(response, maxBytes);
     } catch (cause) {
       if (cause instanceof TransportError) throw cause;
