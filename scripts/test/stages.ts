@@ -24,9 +24,9 @@ export const STAGES: readonly Stage[] = [
   {
     name: "service",
     paths: ["test/service"],
-    except: ["test/service/faults", "test/service/stack"],
-    thorough: ["test/service/api/prometheus.test.ts"],
+    except: ["test/service/api", "test/service/faults", "test/service/stack"],
   },
+  { name: "service API", paths: ["test/service/api"], thorough: ["test/service/api/prometheus.test.ts"] },
   { name: "checks", script: "check:sources", addedBy: "all" },
   {
     name: "service with faults",

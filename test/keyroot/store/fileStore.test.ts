@@ -35,8 +35,8 @@ describe("fileStore", () => {
     const path = join(folder.path, "file");
     await writeFile(path, "");
     const store = fileStore(path);
-    for (const access of [store.get("a"), store.set("a", "1")]) {
-      expect(await failure(Promise.resolve(access))).to.have.property("code", "STORE_UNAVAILABLE");
+    for (const access of [() => store.get("a"), () => store.set("a", "1")]) {
+      expect(await failure(Promise.resolve(access()))).to.have.property("code", "STORE_UNAVAILABLE");
     }
   });
 });
