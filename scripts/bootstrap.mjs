@@ -108,7 +108,9 @@ function installedPackages() {
 }
 
 function hasSomeDevelopmentPackages() {
-  return Object.values(installedPackages() ?? {}).some(({ dev }) => dev);
+  // The list also contains the folders of linked packages, such as test/support/anvil, which every clone has.
+  const installed = Object.entries(installedPackages() ?? {});
+  return installed.some(([path, { dev }]) => dev && path.startsWith("node_modules/"));
 }
 
 function hasDevelopmentPackages() {

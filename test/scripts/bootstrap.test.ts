@@ -66,6 +66,14 @@ describe("scripts/bootstrap.mjs", () => {
     expect(names.toSorted()).to.deep.equal([".package-lock.json", "@nomicfoundation", "started"]);
   });
 
+  it("installs nothing at the second npm start, although npm's list contains a linked development package", async () => {
+    await bootstrap("--omit=dev");
+    const path = join(folder.path, "node_modules/.package-lock.json");
+    const list = JSON.parse(await readFile(path, "utf8")) as { packages: object };
+    await writeFile(path, JSON.stringify({ packages: { ...list.packages, "test/support/anvil": { dev: true } } }));
+    expect((await bootstrap("--omit=dev")).stderr).to.equal("");
+  });
+
   it("adds the other packages later, and does not change installed packages", async () => {
     await bootstrap("--omit=dev");
     const lock = await readFile(join(folder.path, "package-lock.json"));
