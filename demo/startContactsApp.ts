@@ -27,8 +27,8 @@ export function startContactsApp(stack: Stack, signal: AbortSignal): ContactsApp
     async verify(changes) {
       const request: VerifyRequest = { rpc, beaconUrl, merkleUrl, contract, chainId, keyType, ...changes };
       // Take turns.
-      const [process = start()] = processes;
-      processes.push(...processes.splice(0, 1));
+      const process = processes.shift() ?? start();
+      processes.push(process);
       return JSON.parse(await process.request(JSON.stringify(request))) as VerifyResponse;
     },
     async [Symbol.asyncDispose]() {
