@@ -2,21 +2,17 @@ import { expect } from "chai";
 import {
   type Contact,
   type ContactOutcome,
-  endpoints,
   oneEndpoint,
-  ownNode,
   pinnedBlock,
   type Store,
   type Trust,
   type VerifiedKey,
 } from "keyroot";
 import { accounts } from "keyroot/account";
-import { AccountRegistry, keyAt, textAt } from "../../support/account/accountRegistry.ts";
+import { AccountRegistry, FINAL, keyAt, textAt, TRUSTS } from "../../support/account/accountRegistry.ts";
 import { plainAccountFile, plainSlot, plainStatement } from "../../support/account/plainAccount.ts";
 import { failure, never } from "../../support/support.ts";
 import { type TestOptions, verifierAt } from "../../support/verifier/verifyOnce.ts";
-
-const FINAL = () => oneEndpoint({ block: "finalized" });
 
 describe("verifyMany with accounts", () => {
   let registry: AccountRegistry;
@@ -41,13 +37,7 @@ describe("verifyMany with accounts", () => {
     );
   const filesRead = () => registry.requests.filter(({ url }) => /\.json$|\.txt$/.test(url)).length;
 
-  const trusts: Record<string, () => Trust> = {
-    oneEndpoint: () => oneEndpoint(),
-    "oneEndpoint at a block": FINAL,
-    endpoints: () => endpoints({ required: 2, block: "finalized" }),
-    ownNode: () => ownNode(),
-  };
-  for (const [name, makeTrust] of Object.entries(trusts))
+  for (const [name, makeTrust] of Object.entries(TRUSTS))
     it(`returns the same as verify for each contact, with ${name}`, async () => {
       const [first, changed, unproven] = [registry.newAccount(), registry.newAccount(), registry.newAccount()];
       const file = await registry.change(first, 0);

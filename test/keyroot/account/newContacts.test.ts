@@ -1,13 +1,12 @@
 import { expect } from "chai";
-import { describeError, endpoints, oneEndpoint, ownNode, type Trust } from "keyroot";
+import { describeError, oneEndpoint, type Trust } from "keyroot";
 import { accounts } from "keyroot/account";
-import { AccountRegistry, keyAt, textAt } from "../../support/account/accountRegistry.ts";
+import { AccountRegistry, FINAL, keyAt, textAt, TRUSTS } from "../../support/account/accountRegistry.ts";
 import { type PlainAccount, plainAccountFile, plainStatement } from "../../support/account/plainAccount.ts";
 import { failure } from "../../support/support.ts";
 import { type TestOptions, verifierAt } from "../../support/verifier/verifyOnce.ts";
 
 const DAY_MS = 86_400_000;
-const FINAL = () => oneEndpoint({ block: "finalized" });
 
 describe("a verifier without a contact's account file", () => {
   let registry: AccountRegistry;
@@ -26,13 +25,7 @@ describe("a verifier without a contact's account file", () => {
   const MISSING = { step: "file", code: "ACCOUNT_MISSING", advice: "warn" };
 
   describe("of a user without a published key", () => {
-    const trusts: Record<string, () => Trust> = {
-      oneEndpoint: () => oneEndpoint(),
-      "oneEndpoint at a block": FINAL,
-      endpoints: () => endpoints({ required: 2, block: "finalized" }),
-      ownNode: () => ownNode(),
-    };
-    for (const [name, makeTrust] of Object.entries(trusts))
+    for (const [name, makeTrust] of Object.entries(TRUSTS))
       it(`says that no key is published, as with the account file, with ${name}`, async () => {
         const account = registry.newAccount();
         const { userID } = account;

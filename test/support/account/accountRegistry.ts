@@ -1,7 +1,7 @@
 import hre from "hardhat";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { type Trust, userIDToHex } from "keyroot";
+import { endpoints, oneEndpoint, ownNode, type Trust, userIDToHex } from "keyroot";
 import { makeMerkleFile } from "keyroot/merkle";
 import { makeKeyRecord } from "keyroot/records";
 import type { Listening } from "@keyroot/operator/shared";
@@ -21,6 +21,15 @@ import {
 /** The recovery keys of the accounts: in the phone's hardware, and on paper. */
 export const PHONE = plainKey("p256", "phone");
 export const PAPER = plainKey("ed25519", "paper");
+
+export const FINAL = () => oneEndpoint({ block: "finalized" });
+/** The trust choices that need no other servers. */
+export const TRUSTS: Record<string, () => Trust> = {
+  oneEndpoint: () => oneEndpoint(),
+  "oneEndpoint at a block": FINAL,
+  endpoints: () => endpoints({ required: 2, block: "finalized" }),
+  ownNode: () => ownNode(),
+};
 
 export const keyAt = (number: number) => samplePublicKeys[number % samplePublicKeys.length] ?? new Uint8Array();
 export const textAt = (number: number) => Buffer.from(keyAt(number)).toString("base64");
